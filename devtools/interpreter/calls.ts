@@ -1,5 +1,5 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
-import { gasBoundExceeded } from '../../src/evm/engines/gas-bound.ts'
+import { gasBoundExceeded } from '../../src/evm/engine.ts'
 import { callPrecompile, type PrecompileResult } from '../../src/evm/engines/precompiles/precompile.ts'
 import type { FrameType } from '../../src/evm/tracer.ts'
 import { delegationTarget } from '../../src/primitives/transaction/delegation.ts'

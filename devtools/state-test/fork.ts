@@ -1,6 +1,12 @@
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
-import { type BlobParams, ETHEREUM_BLOBS } from '../../src/config/blobs.ts'
-import { EVM_FORKS, type EvmFork, forksAtGenesis, isForkSince } from '../../src/config/forks.ts'
+import {
+  type BlobParams,
+  ETHEREUM_BLOBS,
+  EVM_FORKS,
+  type EvmFork,
+  forksAtGenesis,
+  isForkSince,
+} from '../../src/config/forks.ts'
 import { type ChainParams, ethereumGas, NETWORKS } from '../../src/config/networks.ts'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
 import type { BlobEnv, BlockEnv } from '../../src/evm/block-env.ts'

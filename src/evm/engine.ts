@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { InternalTransfer } from '../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../primitives/receipt/log.ts'
 import type { AccessListEntry } from '../primitives/transaction/transaction.ts'
@@ -67,7 +68,7 @@ export interface InterruptedError {
 }
 
 /** Thrown as CodedError by an engine: the message used more gas than `EngineOptions.gasBound`. */
-export interface GasBoundError {
+interface GasBoundError {
   readonly code: 'GAS_BOUND_EXCEEDED'
 }
 
@@ -149,3 +150,7 @@ type SimulationError =
 
 /** Number of this thread's messages by engine, for the metrics. */
 export const engineCounts = { wasm: 0, elsewhere: 0 }
+
+/** Error of a message that used more than `EngineOptions.gasBound`. */
+export const gasBoundExceeded = (): CodedError<GasBoundError> =>
+  new CodedError<GasBoundError>({ code: 'GAS_BOUND_EXCEEDED' })

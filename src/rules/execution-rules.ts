@@ -2,7 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Uint64 } from '@tandem/base/uint64.ts'
 import { type EvmFork, evmForkAt, isForkSince } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
-import type { PrecompilePrices } from '../config/precompile-prices.ts'
+import type { PrecompilePrice, PrecompilePrices } from '../config/precompile-prices.ts'
 import { type IntrinsicGasRules, intrinsicGasRules } from './intrinsic-gas.ts'
 
 /** Fork rules for whole transactions. */
@@ -103,3 +103,10 @@ export const executionRulesAt = (params: ChainParams, number: Uint64): Execution
   }
   return rules
 }
+
+/** Returns the gas that the work itself may use of all gas; undefined where the fixed part of the price is not paid. */
+export const gasForWork = ({ times, plus }: PrecompilePrice, gas: bigint): bigint | undefined =>
+  gas < plus ? undefined : (gas - plus) / times
+
+/** Returns the whole price of work that used so much by the fork's own price. */
+export const wholePrice = ({ times, plus }: PrecompilePrice, used: bigint): bigint => used * times + plus

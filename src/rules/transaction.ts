@@ -1,8 +1,8 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { MAX_UINT64, type Nonce } from '@tandem/base/uint64.ts'
 import type { ChainParams } from '../config/networks.ts'
+import { BLOCK_BOUNDS } from '../config/protocol-bounds.ts'
 import type { DecodedTransaction, Transaction } from '../primitives/transaction/transaction.ts'
-import { initCodeSizeLimit } from './code-size.ts'
 import { impersonatedSenderOn } from './development.ts'
 import type { ExecutionRules } from './execution-rules.ts'
 import { minimumGas } from './intrinsic-gas.ts'
@@ -212,3 +212,10 @@ export const checkBlobRoom = ({ blobVersionedHashes }: Transaction, limit: numbe
   const have = blobVersionedHashes?.length ?? 0
   return have > limit ? { code: 'BLOCK_BLOBS_EXCEEDED', have, limit } : undefined
 }
+
+/** Largest code of a contract in bytes: that of EIP-170, or the chain's own. */
+export const codeSizeLimit = ({ codeSizeLimit = BLOCK_BOUNDS.codeBytes }: Pick<ChainParams, 'codeSizeLimit'>): number =>
+  codeSizeLimit
+
+/** Largest init code in bytes: twice as many (EIP-3860). */
+export const initCodeSizeLimit = (params: Pick<ChainParams, 'codeSizeLimit'>): number => 2 * codeSizeLimit(params)

@@ -1,9 +1,8 @@
-import { asBuffer, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { asBuffer, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../crypto/hash.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
-import { decodeWord } from './storage-word.ts'
 
 /** Key lengths of the flat tables. */
 export const ACCOUNT_KEY_BYTES = 32
@@ -44,3 +43,16 @@ export const readSlot = (store: Store, hashedAddress: Uint8Array, slot: Hex, sna
 /** Returns code by hash. Code is never deleted: several accounts may share it, and history needs it. */
 export const readCode = (store: Store, codeHash: Hex): Uint8Array =>
   codeHash === EMPTY_CODE_HASH ? EMPTY_BYTES : (store.getSync(BUCKETS.code, hexToBytes(codeHash)) ?? EMPTY_BYTES)
+
+/** Storage word in stored form: without leading zeros; zero is empty. */
+export const encodeWord = (word: Hex): Uint8Array => {
+  if (word === ZERO_HASH) return EMPTY_BYTES
+  let at = 2
+  while (word.charCodeAt(at) === 48) at++
+  return Buffer.from(word.slice(at & 1 ? at - 1 : at), 'hex')
+}
+
+export const decodeWord = (bytes: Uint8Array | undefined): Hex => {
+  if (bytes === undefined || bytes.byteLength === 0) return ZERO_HASH
+  return `0x${asBuffer(bytes).toString('hex').padStart(64, '0')}`
+}

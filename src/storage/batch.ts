@@ -2,7 +2,7 @@ import { assert } from '@tandem/base/assert.ts'
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { storeErrorFromLevel } from './errors.ts'
 import type { StoreCounters } from './metrics.ts'
-import type { ScratchKeys } from './scratch-keys.ts'
+import type { ScratchKeys } from './scan.ts'
 
 /**
  * Chained batch of classic-level, by the calls that abstract-level wraps. A wrapped batch is used once, and its memory

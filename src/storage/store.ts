@@ -7,12 +7,19 @@ import type { ClassicLevel } from 'classic-level'
 import { memoryShares, STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { Batch, MemoryBatch, type NativeBatch } from './batch.ts'
 import { BUCKETS, SEGMENT_BUCKETS } from './buckets.ts'
-import { storeError, storeErrorFromLevel } from './errors.ts'
+import { storeError, storeErrorFromLevel, writeLockHolder } from './errors.ts'
 import { NUMBER_BYTES, readNumber } from './keys.ts'
-import { writeLockHolder } from './lock-holder.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
-import { type Bounds, boundsFromRange, type Range, type Scan, type Snapshot, scan } from './scan.ts'
-import { prefixedKey, ScratchKeys } from './scratch-keys.ts'
+import {
+  type Bounds,
+  boundsFromRange,
+  prefixedKey,
+  type Range,
+  type Scan,
+  ScratchKeys,
+  type Snapshot,
+  scan,
+} from './scan.ts'
 import { decodeMoved, MOVED_ROW, Segments } from './segments.ts'
 import { shortTable } from './table-sizes.ts'
 import { WriteLatch } from './write-latch.ts'

@@ -2,7 +2,7 @@ import { bytesToHex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeAccount, EMPTY_CODE_HASH, EMPTY_ROOT, encodeAccount } from '../../src/state/account.ts'
-import { decodeWord, encodeWord } from '../../src/state/storage-word.ts'
+import { decodeWord, encodeWord } from '../../src/state/flat-tables.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(bytesToHex)

@@ -1,6 +1,6 @@
 import { EMPTY_BYTES, type Hex, toWord } from '@tandem/base/bytes.ts'
 import { MAX_UINT64, nextNonce } from '@tandem/base/uint64.ts'
-import { initCodeSizeLimit } from '../../../src/rules/code-size.ts'
+import { initCodeSizeLimit } from '../../../src/rules/transaction.ts'
 import { refusal } from '../calls.ts'
 import { addressFor, beginCreation } from '../creations.ts'
 import { FAULTS } from '../fault.ts'

@@ -13,9 +13,8 @@ import {
   type ReadWord,
   readCouncil,
 } from '../../rules/council/council-storage.ts'
-import { councilBlockOf, cycleOf, endsCycle, firstOfCycle } from '../../rules/council/cycle.ts'
+import { councilBlockOf, cycleOf, endsCycle, firstOfCycle, firstSeed, nextSeed } from '../../rules/council/cycle.ts'
 import type { CertifiedBlock } from '../../rules/council/proposer-turns.ts'
-import { firstSeed, nextSeed } from '../../rules/council/randao.ts'
 import { type ValidatorStatus, validatorStatus } from '../../rules/council/validator-activity.ts'
 import type { ProofState } from '../../rules/proof/proof-header.ts'
 import { PROOF_STATE_SLOT, proofStateHash } from '../../rules/proof/proof-state.ts'

@@ -4,9 +4,8 @@ import { SYNC_LIMITS } from '../../config/limits/sync.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
 import type { SyncStatus } from '../store/types.ts'
 import { decodeFetchedBlocks, type FetchedBlocks } from './fetch-blocks.ts'
-import type { BlockSyncOptions } from './options.ts'
 import { SyncPeers } from './sync-peers.ts'
-import { SyncRun } from './sync-run.ts'
+import { type BlockSyncOptions, SyncRun } from './sync-run.ts'
 import { provenHead, syncTarget } from './sync-target.ts'
 
 /** Final block pushed by a peer; not verified yet. */

@@ -1,20 +1,48 @@
 import { assert } from '@tandem/base/assert.ts'
 import { delayUntil } from '@tandem/base/async/delay.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { SYNC_LIMITS } from '../../config/limits/sync.ts'
-import type { CatchUp } from '../../consensus/engine/types.ts'
-import { certificatesOfRange, rangeFault, rangePrefix, type SealedRange } from '../../consensus/verify-range.ts'
+import type { CatchUp, ConsensusEngine } from '../../consensus/engine/types.ts'
+import type { CommitteePort, Head } from '../../consensus/ports.ts'
+import {
+  certificatesOfRange,
+  type RangeRules,
+  rangeFault,
+  rangePrefix,
+  type SealedRange,
+} from '../../consensus/verify-range.ts'
+import type { PeerDescription } from '../../network/describe-peer.ts'
+import type { Network } from '../../network/network.ts'
 import type { RequestEvent } from '../../network/peer/requester.ts'
 import type { Block, DecodedBlock } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { SyncStatus } from '../store/types.ts'
 import { type FetchedBlocks, fetchBatch } from './fetch-blocks.ts'
-import type { BlockSyncOptions } from './options.ts'
 import { type BlockBatch, RangePlan } from './range-plan.ts'
 import type { SyncPeers } from './sync-peers.ts'
 import { SyncProgress } from './sync-progress.ts'
 import { provenHead, syncTarget } from './sync-target.ts'
+
+/** Dependencies of block sync. */
+export interface BlockSyncOptions {
+  readonly network: Pick<Network, 'request' | 'reportForgery'> & {
+    peers(): readonly (Pick<PeerDescription, 'id' | 'head'> & Partial<Pick<PeerDescription, 'place'>>)[]
+  }
+  readonly engine: Pick<ConsensusEngine, 'catchUp'>
+  /** Committed head. */
+  readonly head: () => Pick<Head, 'number' | 'hash'>
+  readonly committees: CommitteePort
+  /** Returns true when the committee itself sends decisions to this node. */
+  readonly isMember: () => boolean
+  readonly rules: Pick<RangeRules, 'domain' | 'recover' | 'certificates'>
+  /** Recovers the senders, off this thread. */
+  readonly withSenders: (block: DecodedBlock) => Promise<Block>
+  readonly clock: Clock
+  readonly logger: Logger
+}
 
 /** Verified final range that continues the imported blocks. */
 interface Verified {

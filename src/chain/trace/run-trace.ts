@@ -8,8 +8,14 @@ import type { TraceConfig } from '../../evm/tracers/config.ts'
 import { createTracer } from '../../evm/tracers/create-tracer.ts'
 import { createMemoryCounter } from '../../evm/tracers/tracer-context.ts'
 import { accountRange, modifiedAccounts, storageRange } from './state-requests.ts'
-import { type LeasedState, replayFirst, type TraceContext, withReplay, withState } from './trace-context.ts'
-import { tracedBlockEnv } from './traced-block.ts'
+import {
+  type LeasedState,
+  replayFirst,
+  type TraceContext,
+  tracedBlockEnv,
+  withReplay,
+  withState,
+} from './trace-context.ts'
 import type { TraceRequest } from './worker-protocol.ts'
 
 type RequestOf<Kind extends TraceRequest['kind']> = Extract<TraceRequest, { readonly kind: Kind }>

@@ -1,6 +1,5 @@
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
-import type { BlobParams } from '../blobs.ts'
-import { EVM_FORKS, type EvmFork, type Fork, isActive, isForkSince } from '../forks.ts'
+import { type BlobParams, EVM_FORKS, type EvmFork, type Fork, isActive, isForkSince } from '../forks.ts'
 import { ethereumGas, INITIAL_BASE_FEE, NETWORKS, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
 import { GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'

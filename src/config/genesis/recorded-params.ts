@@ -1,5 +1,4 @@
-import { type BlobParams, ETHEREUM_BLOBS } from '../blobs.ts'
-import type { BlobFork, Fork } from '../forks.ts'
+import { type BlobFork, type BlobParams, ETHEREUM_BLOBS, type Fork } from '../forks.ts'
 import { ethereumGas, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
 import type { Genesis, GenesisStyle } from './genesis.ts'
 

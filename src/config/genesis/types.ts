@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
-import type { BlobParams } from '../blobs.ts'
+import type { BlobParams } from '../forks.ts'
 import type { NetworkName, NetworkParams } from '../networks.ts'
 
 /** Validator as registered. */

@@ -1,5 +1,5 @@
 import type { RoundChange } from '../../primitives/consensus/vote.ts'
-import { cancelUnawaited } from './cancel.ts'
+import { cancelUnawaited } from './decide.ts'
 import { persist, requestSignature } from './effects.ts'
 import { endRequests } from './status.ts'
 import type { CoreConfig, HeightState, StepContext } from './types.ts'

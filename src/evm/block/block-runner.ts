@@ -13,9 +13,8 @@ import type {
   ExecutionFaultError,
   InvalidTransactionError,
 } from '../executor-types.ts'
-import { receiptWithRoot, runPostExecution } from './block-phases.ts'
 import { addResult, type BlockRun, beginBlock, checkGasUsed, gasUsedExceeded } from './block-run.ts'
-import { checkAborted, createPacer } from './pacer.ts'
+import { checkAborted, createPacer, receiptWithRoot, runPostExecution } from './pacer.ts'
 import { beginSystemContracts, type RunSystemCall } from './system-calls.ts'
 import { invalidReason } from './transaction-validity.ts'
 

@@ -1,7 +1,13 @@
 import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
+import type { Receipt } from '../../primitives/receipt/receipt.ts'
+import type { Journal } from '../../state/journal/journal.ts'
 import type { InterruptedError } from '../engine.ts'
+import type { BlockExecution, Credit, DroppedTransaction } from '../executor-types.ts'
+import { type BlockRun, finishBlock } from './block-run.ts'
+import { depositRequest } from './deposits.ts'
+import { type RunSystemCall, takeQueuedRequests } from './system-calls.ts'
 
 /** Yields to the event loop between two transactions when a time slice is over. */
 interface Pacer {
@@ -26,4 +32,31 @@ export const createPacer = (signal: AbortSignal | undefined): Pacer => {
       sliceEndMs = performance.now() + EXECUTION_LIMITS.sliceMs
     },
   }
+}
+
+/* Phases of a block after its transactions, for any runner. */
+
+/** Returns the receipt of a transaction just run, which before Byzantium has the state root instead of a status. */
+export const receiptWithRoot = (run: BlockRun, journal: Journal, receipt: Receipt): Receipt | Promise<Receipt> =>
+  run.rules.hasStatus || run.env.stateRoot === undefined
+    ? receipt
+    : run.env.stateRoot(journal.changes()).then(root => {
+        const { status: _, ...rest } = receipt
+        return { ...rest, root }
+      })
+
+/** Runs the phase after the last transaction: fees, credits, and requests to the consensus layer. */
+export const runPostExecution = async (
+  run: BlockRun,
+  journal: Journal,
+  credits: readonly Credit[],
+  dropped: readonly DroppedTransaction[],
+  systemCall: RunSystemCall,
+): Promise<BlockExecution> => {
+  const execution = finishBlock(run, journal, credits, dropped)
+  const { beacon } = run.env
+  if (beacon === undefined || !run.rules.hasRequests) return execution
+  const deposits = depositRequest(run.receipts, beacon.depositContract)
+  const queued = await takeQueuedRequests(journal, systemCall)
+  return { ...execution, requests: deposits === undefined ? queued : [deposits, ...queued] }
 }

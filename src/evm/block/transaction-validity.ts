@@ -1,4 +1,4 @@
-import { GAS_PER_BLOB } from '../../config/blobs.ts'
+import { GAS_PER_BLOB } from '../../config/forks.ts'
 import { isDelegation } from '../../primitives/transaction/delegation.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { ExecutionRules } from '../../rules/execution-rules.ts'

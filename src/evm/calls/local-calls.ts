@@ -6,10 +6,11 @@ import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { StateReader } from '../../state/state-reader.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Engine, Interrupt } from '../engine.ts'
+import type { CallMessage, StateOverrides } from './message/call-args.ts'
 import type { CallContext } from './message/call-message.ts'
-import { requestBytes } from './request-bytes.ts'
 import { call, createAccessList, estimateGas } from './run-call.ts'
 import type { CallRequest, CallService } from './types.ts'
+import type { CallJobRequest } from './worker/worker-protocol.ts'
 
 /**
  * Calls that outran the bound of the main thread. The next ones like them start in a worker, and so do those of a client with many
@@ -204,4 +205,33 @@ const shortly = (ms: number): Interrupt => {
     giveWay: async () => {},
     shouldStop: () => performance.now() >= endMs,
   }
+}
+
+/** Memory of a slot, a key or an account besides its bytes. */
+const ENTRY_BYTES = 256
+
+const slotsOf = (slots: object | undefined): number => (slots === undefined ? 0 : Object.keys(slots).length)
+
+const messageWeight = ({ data, accessList = [] }: CallMessage): number => {
+  let bytes = ENTRY_BYTES + data.byteLength
+  for (const { storageKeys } of accessList) bytes += ENTRY_BYTES * (1 + storageKeys.length)
+  return bytes
+}
+
+const overridesWeight = (overrides: StateOverrides): number => {
+  let bytes = 0
+  for (const { code, state, stateDiff } of Object.values(overrides))
+    bytes += ENTRY_BYTES * (1 + slotsOf(state) + slotsOf(stateDiff)) + (code?.byteLength ?? 0)
+  return bytes
+}
+
+/** Approximate memory of a waiting request. */
+export const requestBytes = (request: CallJobRequest): number => {
+  if (!('blocks' in request)) return messageWeight(request.message) + overridesWeight(request.overrides ?? {})
+  let bytes = 0
+  for (const { state, calls } of request.blocks) {
+    bytes += ENTRY_BYTES + overridesWeight(state)
+    for (const call of calls) bytes += messageWeight(call)
+  }
+  return bytes
 }

@@ -2,8 +2,7 @@ import { assert } from '@tandem/base/assert.ts'
 import type { Tracer } from '../tracer.ts'
 import { type CallFrame, CallTree, type FrameLog } from './call-frames.ts'
 import type { CallTracerConfig } from './config.ts'
-import { dataJson, objectJson, quantityJson, quotedJson } from './json-text.ts'
-import type { TracerContext } from './tracer-context.ts'
+import { dataJson, objectJson, quantityJson, quotedJson, type TracerContext } from './tracer-context.ts'
 
 /** Members before the inner calls, without the closing brace. */
 const headJson = ({ from, gas, gasUsed, to, input, output, error, revertReason }: CallFrame): string =>

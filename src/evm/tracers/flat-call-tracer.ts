@@ -3,8 +3,7 @@ import { REASON } from '../failure-reasons.ts'
 import type { TracedTransaction, Tracer } from '../tracer.ts'
 import { type CallFrame, CallTree } from './call-frames.ts'
 import type { FlatCallTracerConfig } from './config.ts'
-import { objectJson, quantityJson, quotedJson } from './json-text.ts'
-import type { TracerContext } from './tracer-context.ts'
+import { objectJson, quantityJson, quotedJson, type TracerContext } from './tracer-context.ts'
 
 /** OpenEthereum's error texts, by the beginning of this node's. */
 const PARITY_ERRORS: readonly (readonly [string, string])[] = [

@@ -6,8 +6,7 @@ import type { Journal } from '../../state/journal/journal.ts'
 import { type OpcodeShape, SHAPES } from '../opcodes.ts'
 import type { FrameStart, Step, TracedTransaction, Tracer } from '../tracer.ts'
 import type { PrestateConfig } from './config.ts'
-import { dataJson, objectJson, quantityJson } from './json-text.ts'
-import type { MemoryCounter, TracerContext } from './tracer-context.ts'
+import { dataJson, type MemoryCounter, objectJson, quantityJson, type TracerContext } from './tracer-context.ts'
 
 const ACCOUNT_BYTES = 400
 const SLOT_BYTES = 250

@@ -5,8 +5,7 @@ import { REASON } from '../failure-reasons.ts'
 import { type OpcodeShape, SHAPES } from '../opcodes.ts'
 import type { FrameEnd, Step, Tracer } from '../tracer.ts'
 import type { StructLogConfig } from './config.ts'
-import { dataJson } from './json-text.ts'
-import type { TraceOutput, TracerContext } from './tracer-context.ts'
+import { dataJson, type TraceOutput, type TracerContext } from './tracer-context.ts'
 
 const WORD_DIGITS = 64
 const ZERO_WORD = `"${toWord(0n)}"`

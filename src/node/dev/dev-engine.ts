@@ -9,7 +9,7 @@ import type { CatchUp, ConsensusEngine, EngineStoppedError } from '../../consens
 import type { ConsensusStatus } from '../../consensus/monitor/stats.ts'
 import type { BuildRequest } from '../../consensus/ports.ts'
 import { nodeFileSystem } from '../../consensus/wal/file-system.ts'
-import { createWalAfter } from '../../consensus/wal/new-wal.ts'
+import { createWalAfter } from '../../consensus/wal/memory-wal.ts'
 import type { Block } from '../../primitives/block.ts'
 import { type Certificate, certificateFromSigners } from '../../primitives/consensus/certificate.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'

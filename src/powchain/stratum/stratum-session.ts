@@ -8,14 +8,15 @@ import {
   type AnnouncedJob,
   dialectOf,
   NO_DIALECT,
+  parseStratumRequest,
   type StratumDialect,
+  type StratumRequest,
   type Submission,
   workOf,
 } from './core/dialects.ts'
 import { type CheckedShare, JobBook, LOW, type StratumJob } from './core/job-book.ts'
 import { FAULT_WEIGHT, type Refusal, type ShareOutcome, STRATUM_CODES, shareRefusal } from './core/refusals.ts'
 import { targetOfHashes } from './core/share-target.ts'
-import { parseStratumRequest, type StratumRequest } from './core/stratum-request.ts'
 import { Vardiff } from './core/vardiff.ts'
 
 /** Payee and name of a worker. */

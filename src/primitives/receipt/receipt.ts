@@ -1,7 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import { finishSlicedWork, partCounter, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { EMPTY_BYTES, freeLarge, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { GAS_PER_BLOB } from '../../config/blobs.ts'
+import { GAS_PER_BLOB } from '../../config/forks.ts'
 import { decodeOrMalformed, decodePartsOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader, writeRlpString } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'

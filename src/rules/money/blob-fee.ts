@@ -1,4 +1,4 @@
-import { type BlobParams, GAS_PER_BLOB } from '../../config/blobs.ts'
+import { type BlobParams, GAS_PER_BLOB } from '../../config/forks.ts'
 import type { DecodedTransaction } from '../../primitives/transaction/transaction.ts'
 
 /** Smallest price of blob gas, wei per unit (EIP-4844). */

@@ -5,10 +5,18 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import type { Snapshot, Store, StoreEntry } from '../../storage/store.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from '../account.ts'
 import type { StateError } from '../errors.ts'
-import { ACCOUNT_KEY_BYTES, binaryKey, hashedKey, readAccount, readCode, readSlot, slotKey } from '../flat-tables.ts'
+import {
+  ACCOUNT_KEY_BYTES,
+  binaryKey,
+  decodeWord,
+  hashedKey,
+  readAccount,
+  readCode,
+  readSlot,
+  slotKey,
+} from '../flat-tables.ts'
 import { readStateMeta, type StateMeta, stateRootAt } from '../state-meta.ts'
 import { type AsyncStateReader, nextStorageVersion, type StateReader } from '../state-reader.ts'
-import { decodeWord } from '../storage-word.ts'
 import { valueAt } from './history-rows.ts'
 import { changedAccounts, entriesAtBlock } from './range.ts'
 import { collectRollback, type Rollback } from './rollback.ts'

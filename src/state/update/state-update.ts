@@ -4,9 +4,8 @@ import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Account } from '../account.ts'
 import { encodeAccount } from '../account.ts'
-import { slotKey } from '../flat-tables.ts'
+import { encodeWord, slotKey } from '../flat-tables.ts'
 import { HistoryWriter } from '../history/history-rows.ts'
-import { encodeWord } from '../storage-word.ts'
 
 interface WriteStateUpdateOptions {
   /** Block of this state. */

@@ -7,9 +7,8 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { keyWithNumber, NUMBER_BYTES, numberKey, writeNumber } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH, EMPTY_ROOT, encodeAccount } from '../account.ts'
-import { binaryKey, bytesFromBinaryKey } from '../flat-tables.ts'
+import { binaryKey, bytesFromBinaryKey, encodeWord } from '../flat-tables.ts'
 import { HISTORY_BUCKETS, type HistoryKind, HistoryWriter, nextHistoryPart } from '../history/history-rows.ts'
-import { encodeWord } from '../storage-word.ts'
 import type { StoredValues } from './replace-values.ts'
 
 /** New fields of one account; omitted ones are kept. */

@@ -360,7 +360,7 @@ export const MUTANTS = {
   ]),
   'quarantine of no height': mutant(['consensus/signer/local-validator.ts', 'const HEIGHTS = 2', 'const HEIGHTS = 0']),
   'validation not cancelled': mutant([
-    'consensus/core/cancel.ts',
+    'consensus/core/decide.ts',
     "    verdicts.delete(blockHash)\n    out.push({ type: 'cancelValidation', blockHash })\n",
     '',
   ]),
@@ -379,7 +379,7 @@ export const MUTANTS = {
   'a builder waits for validations that nothing ends': mutant(
     ['../devtools/sim/member/executions.ts', 'return this.#run(workMs, { isKept: false }, { cancelled })', WAITS],
     [
-      'consensus/core/cancel.ts',
+      'consensus/core/decide.ts',
       "    verdicts.delete(blockHash)\n    out.push({ type: 'cancelValidation', blockHash })\n",
       '',
     ],

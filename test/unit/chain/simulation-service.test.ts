@@ -10,8 +10,7 @@ import { simulateBlocks } from '../../../src/evm/calls/simulate/simulate-blocks.
 import type { SimulationPlan, SimulationRequest } from '../../../src/evm/calls/simulate/types.ts'
 import { overlayReader } from '../../../src/evm/overlay-reader.ts'
 import { receiptsRoot, transactionsRoot } from '../../../src/primitives/roots.ts'
-import { cycleOf } from '../../../src/rules/council/cycle.ts'
-import { prevRandao } from '../../../src/rules/council/randao.ts'
+import { cycleOf, prevRandao } from '../../../src/rules/council/cycle.ts'
 import { nextBaseFee } from '../../../src/rules/money/base-fee.ts'
 import {
   ACCOUNT_KEYS,

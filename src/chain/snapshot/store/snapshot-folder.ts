@@ -9,12 +9,14 @@ import { encodeManifest, manifestCodec, type SnapshotManifest, snapshotId } from
 import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../../primitives/rlp/rlp-cursor.ts'
 import type { ByteSink } from '../../../state/snapshot/make-snapshot.ts'
-import { SNAPSHOT_FORMAT } from '../format.ts'
 
 /*
  * Snapshot on disk: a folder named by its block's number with three files of concatenated chunks, and an index, which is RLP of
  * [manifest, lengths of the chunks]. An unfinished folder has another name, so that the remains of a crash are never taken as complete.
  */
+/** Format of snapshots (docs/decisions.md#0022-snapshot-sync): other formats are neither served nor imported. */
+export const SNAPSHOT_FORMAT = 3
+
 const FILES = ['records', 'accounts', 'storages'] as const
 type FileName = (typeof FILES)[number]
 const INDEX = 'index'

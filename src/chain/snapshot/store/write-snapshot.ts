@@ -12,9 +12,8 @@ import { makeSnapshot } from '../../../state/snapshot/make-snapshot.ts'
 import { BUCKETS } from '../../../storage/buckets.ts'
 import { numberKey } from '../../../storage/keys.ts'
 import type { Store } from '../../../storage/store.ts'
-import { SNAPSHOT_FORMAT } from '../format.ts'
 import { recordChunks } from '../sync/council-records.ts'
-import { pruneSnapshotFolders, SnapshotFiles } from './snapshot-folder.ts'
+import { pruneSnapshotFolders, SNAPSHOT_FORMAT, SnapshotFiles } from './snapshot-folder.ts'
 
 /** Summary of a snapshot, for the log. */
 interface SnapshotReport {

@@ -5,7 +5,7 @@ import { manifestCodec, type SnapshotManifest, snapshotId } from '../../../netwo
 import { decodeHeader, type Header, headerHash } from '../../../primitives/header.ts'
 import { endsCycle } from '../../../rules/council/cycle.ts'
 import { rootOfParts } from '../../../state/snapshot/sub-trie.ts'
-import { SNAPSHOT_FORMAT } from '../format.ts'
+import { SNAPSHOT_FORMAT } from '../store/snapshot-folder.ts'
 import type { PeerSource } from './fetch-headers.ts'
 
 /** Manifest whose parts match the state root of its header. snapshot-selector.ts checks that the header is part of the chain. */

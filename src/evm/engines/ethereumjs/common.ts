@@ -6,7 +6,7 @@ import { type EvmFork, evmForkAt } from '../../../config/forks.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import { keccak256 } from '../../../crypto/hash.ts'
 import { recoverPublicKey } from '../../../crypto/signature.ts'
-import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
+import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/transaction.ts'
 import { TAU_G2 } from '../precompiles/point-evaluation.ts'
 
 /** Pads a big-endian number without leading zeros to 32 bytes. */

@@ -4,10 +4,15 @@ import { CodedError } from '@tandem/base/errors.ts'
 import type { InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import type { EngineFailure, EngineOptions, Interrupt, InterruptedError } from '../../engine.ts'
+import {
+  type EngineFailure,
+  type EngineOptions,
+  gasBoundExceeded,
+  type Interrupt,
+  type InterruptedError,
+} from '../../engine.ts'
 import { PRECOMPILE_REASON, REASON } from '../../failure-reasons.ts'
 import type { FrameStart, FrameType } from '../../tracer.ts'
-import { gasBoundExceeded } from '../gas-bound.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import type { OpcodeState } from './deviations.ts'
 

@@ -2,7 +2,7 @@ import { runSlicedWork, type SlicedWork } from '@tandem/base/async/sliced-work.t
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { type EvmFork, isForkSince } from '../../../config/forks.ts'
 import type { PrecompilePrice } from '../../../config/precompile-prices.ts'
-import { gasForWork, wholePrice } from '../../../rules/precompile-price.ts'
+import { gasForWork, wholePrice } from '../../../rules/execution-rules.ts'
 import { PRECOMPILE_REASON, type PrecompileReason } from '../../failure-reasons.ts'
 
 /** Output, or the reason of a failure, which consumes all gas. */

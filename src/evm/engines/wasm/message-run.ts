@@ -5,10 +5,16 @@ import type { Log } from '../../../primitives/receipt/log.ts'
 import type { ExecutionRules } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import type { EngineEnv } from '../../block-env.ts'
-import type { EngineFailure, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../engine.ts'
+import {
+  type EngineFailure,
+  type EngineMessage,
+  type EngineOptions,
+  type EngineResult,
+  gasBoundExceeded,
+  type InterruptedError,
+} from '../../engine.ts'
 import { PRECOMPILE_REASON } from '../../failure-reasons.ts'
 import { isPrecompile } from '../../moved-precompiles.ts'
-import { gasBoundExceeded } from '../gas-bound.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'

@@ -8,8 +8,8 @@ import {
   type NetworkParams,
   type RewardParams,
 } from '../../../config/networks.ts'
-import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { periodOf, rewardOfPeriod } from '../../../rules/money/rewards.ts'
+import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/transaction.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
 import { ADDRESS_SCHEMA, address, BOOLEAN_SCHEMA, full, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { BLOCK_SCHEMA, INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'

@@ -2,7 +2,7 @@ import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { encodeCycle } from '../../../../src/chain/council/council-rows.ts'
 import { CycleSeeds } from '../../../../src/chain/council/cycle-seeds.ts'
-import { firstSeed } from '../../../../src/rules/council/randao.ts'
+import { firstSeed } from '../../../../src/rules/council/cycle.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { readNumber } from '../../../../src/storage/keys.ts'
 

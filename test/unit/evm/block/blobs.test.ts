@@ -1,7 +1,7 @@
 import { bytesToBigint, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
-import { GAS_PER_BLOB } from '../../../../src/config/blobs.ts'
+import { GAS_PER_BLOB } from '../../../../src/config/forks.ts'
 import { createExecutor } from '../../../../src/evm/engines/executor.ts'
 import type { Transaction } from '../../../../src/primitives/transaction/transaction.ts'
 import type { UnsignedTransaction } from '../../../../src/primitives/transaction/transaction-encoding.ts'

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import { firstSeed, nextSeed, prevRandao } from '../../../../src/rules/council/randao.ts'
+import { firstSeed, nextSeed, prevRandao } from '../../../../src/rules/council/cycle.ts'
 
 const SEED: Hex = `0x${'5e'.repeat(32)}`
 const TIP: Hex = `0x${'71'.repeat(32)}`

@@ -2,7 +2,7 @@ import { createBlockHeader } from '@ethereumjs/block'
 import { createCustomCommon, Hardfork, Mainnet } from '@ethereumjs/common'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ETHEREUM_BLOBS, GAS_PER_BLOB } from '../../../../src/config/blobs.ts'
+import { ETHEREUM_BLOBS, GAS_PER_BLOB } from '../../../../src/config/forks.ts'
 import { blobBaseFee, nextExcessBlobGas } from '../../../../src/rules/money/blob-fee.ts'
 import { SEED } from '../../../support/seed.ts'
 
