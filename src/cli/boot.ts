@@ -86,11 +86,7 @@ const boot = (): void => {
   if (isMainThread) useNurseryLimits()
   const folder = process.env['NODE_COMPILE_CACHE']
   const file = folder && !assets.has(KEPT) ? join(folder, `start-${process.version}-${ENTRY}.bin`) : undefined
-  const kept = assets.has(KEPT)
-    ? readKept(() => readAsset(KEPT))
-    : file
-      ? readKept(() => readFileSync(file))
-      : new Map()
+  const kept = readKept(() => (assets.has(KEPT) ? readAsset(KEPT) : readFileSync(file ?? '')))
   const chunks = new Map<string, Chunk>()
   let isComplete = true
 

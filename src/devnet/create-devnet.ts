@@ -10,6 +10,7 @@ import { DEVNET_DEFAULTS, DEVNET_LIMITS } from '../config/limits/commands.ts'
 import { startInside } from '../node/node.ts'
 import type { RpcConnection, RpcService } from '../rpc/transport/service.ts'
 import { devnetAccounts, devnetNode, isWellKnown } from './options.ts'
+import { REMOVE_OPTIONS, removeDeadFolders } from './temp-folder.ts'
 import type { CreateDevnet, CreateDevnetOptions, DevnetOptions, Provider, RequestArguments } from './types.ts'
 
 /** Oldest Node.js with what this program uses of JavaScript. */
@@ -44,9 +45,13 @@ const optionsOf = (given: CreateDevnetOptions): DevnetOptions => {
   return options
 }
 
+/** Removal, once in a process, of the folders that chains left whose processes ended without close(). */
+let removal: Promise<unknown> | undefined
+
 export const createDevnet: CreateDevnet = async (given = {}) => {
   const options = optionsOf(given)
   checkNode()
+  removal ??= removeDeadFolders().catch(() => undefined)
   const accounts = await devnetAccounts(options)
   const node = devnetNode(options, accounts, true)
   const dataDir = join(tmpdir(), `tandem-devnet-${process.pid}-${randomBytes(3).toString('hex')}`)
@@ -85,8 +90,7 @@ export const createDevnet: CreateDevnet = async (given = {}) => {
     // Its server would stay otherwise.
     await urls?.catch(() => undefined)
     await inside.stop()
-    // A folder that stays is removed by a later `tandem devnet`, as those of killed chains.
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(() => undefined)
+    await Promise.all([removal, rm(dataDir, REMOVE_OPTIONS).catch(() => undefined)])
   }
   end = close
   if (failure !== undefined) {

@@ -4,6 +4,7 @@ import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { allowsFaucet, type Namespace } from '../../config/networks.ts'
 import { TEST_MNEMONIC } from '../../devnet/accounts.ts'
 import { devnetAccounts, devnetNode, isWellKnown } from '../../devnet/options.ts'
+import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../../devnet/temp-folder.ts'
 import type { DevAccount, DevnetOptions } from '../../devnet/types.ts'
 import type { RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
@@ -15,7 +16,6 @@ import type { NodeFlags } from '../shared/options/options.ts'
 import { formatTokens } from '../shared/output.ts'
 import { explorerOptions, namespacesOf, runNode } from '../shared/process/run-node.ts'
 import { deferSignals } from '../shared/process/run-process.ts'
-import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/process/temp-folder.ts'
 
 /** Parsed options of `tandem devnet`. */
 export interface DevnetFlags extends DevnetOptions, NodeFlags, MiningFlags, MethodFlags {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -161,6 +161,28 @@ setImmediate(() => console.log(told.sort().join()))
       encoding: 'utf8',
     })
     expect([stdout, stderr]).toEqual(['disconnect,message,next\n', ''])
+  })
+
+  test('removes the folders of chains whose processes ended without close', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'tandem-test-'))
+    onTestFinished(() => rmSync(root, { recursive: true }))
+    const script = join(root, 'left.ts')
+    const source = fileURLToPath(new URL('../../../src/devnet/create-devnet.ts', import.meta.url))
+    writeFileSync(
+      script,
+      `const { createDevnet } = await import(${JSON.stringify(source)})
+const chain = await createDevnet()
+await chain.provider.request({ method: 'debug_traceCall', params: [{}, 'latest', {}] })
+`,
+    )
+    const env = { ...process.env, TMPDIR: root }
+    spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', script], { env })
+    const left = readdirSync(root).filter(name => name.startsWith('tandem-devnet-'))
+    expect(left.length).toBe(1)
+    const hourAgo = new Date(Date.now() - 3_600_000)
+    utimesSync(join(root, left[0] as string), hourAgo, hourAgo)
+    spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', script], { env })
+    expect(readdirSync(root)).not.toContain(left[0])
   })
 
   test('fails with 4900 what is under way when it is closed', async () => {

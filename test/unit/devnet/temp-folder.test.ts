@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { makeTempFolder, removeDeadFolders } from '../../../../../src/cli/shared/process/temp-folder.ts'
-import { Store } from '../../../../../src/storage/store.ts'
+import { makeTempFolder, removeDeadFolders } from '../../../src/devnet/temp-folder.ts'
+import { Store } from '../../../src/storage/store.ts'
 
 let root: string
 beforeEach(() => {
@@ -67,7 +67,7 @@ test.each([
   const store = await Store.open(join(path, node, 'db'))
   age(path)
   // A handle of this process is no lock against this process; another one is asked.
-  const script = `import(${JSON.stringify(new URL('../../../../../src/cli/shared/process/temp-folder.ts', import.meta.url).href)}).then(async m => console.log(JSON.stringify(await m.removeDeadFolders(${JSON.stringify(root)}))))`
+  const script = `import(${JSON.stringify(new URL('../../../src/devnet/temp-folder.ts', import.meta.url).href)}).then(async m => console.log(JSON.stringify(await m.removeDeadFolders(${JSON.stringify(root)}))))`
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' })
   expect([stdout.trim(), stderr]).toEqual(['[]', ''])
   await store.close()

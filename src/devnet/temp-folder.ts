@@ -3,7 +3,7 @@ import { lstat, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isCoded } from '@tandem/base/errors.ts'
-import { Store } from '../../../storage/store.ts'
+import { Store } from '../storage/store.ts'
 
 /** Parts of a folder's name: the command, the process id, and six random characters. */
 const NAME = /^tandem-(?:devnet|fixture|localnet)-([0-9]{1,10})-[0-9A-Za-z]{6}$/
