@@ -7,13 +7,13 @@ import {
   withSender,
   yParityOf,
 } from '../../src/primitives/transaction/transaction.ts'
-import { signedPayload } from '../../src/primitives/transaction/transaction-encoding.ts'
+import { signingPayload } from '../../src/primitives/transaction/transaction-encoding.ts'
 
 /** The signature is invalid, or its s is in the upper half (EIP-2). */
 type TransactionSenderError = { readonly code: 'INVALID_SENDER' }
 
-/** keccak256 of the signed payload. */
-export const signedDigest = (tx: DecodedTransaction): Uint8Array => keccak256(signedPayload(tx))
+/** keccak256 of the payload that was signed. */
+export const signedDigest = (tx: DecodedTransaction): Uint8Array => keccak256(signingPayload(tx))
 
 /** Signature as 65 bytes: r and s padded, and the parity 0 or 1. */
 export const signatureBytes = (tx: Pick<DecodedTransaction, 'type' | 'chainId' | 'v' | 'r' | 's'>): Uint8Array => {

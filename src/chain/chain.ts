@@ -194,10 +194,7 @@ export class Chain implements ExecutionPort {
     }
   }
 
-  /**
-   * Returns the id of a proof header that this node would have expected in a fresh proposal
-   * (docs/design/proof-chain.md#inclusion).
-   */
+  /** Returns the id of a proof header that this node would have expected in a fresh proposal (docs/design/proof-chain.md#inclusion). */
   #omittedProof(block: Block, context: ValidateContext, nowMs: number): Hex | undefined {
     const omitted = this.#options.proofPool.omittedBy(block, context, nowMs)
     const { header } = block

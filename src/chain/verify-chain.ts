@@ -62,7 +62,7 @@ export const verifyChain = async (
   }
   for (const { number, problem } of await verifyCouncils(store, head)) tell(number, problem)
   for await (const { number, problem } of verifyProofs(store, blocks, { first, head })) tell(number, problem)
-  await verifyLogIndex(store, head, tell)
+  await verifyLogIndex(store, { earliest: blocks.earliest, head }, tell)
   const hash = await readable<Hex | 0>(head, tell, async () => (await blocks.block(head))?.hash ?? 0)
   const state = await verifyState(store, ({ accounts }) =>
     options.onProgress?.({ part: 'state', done: accounts, of: undefined }),

@@ -61,6 +61,12 @@ export interface PublicPortOptions extends Omit<ClientRules, 'rateLimit'> {
   readonly compression?: boolean
 }
 
+/** Blocks of a segment, and those below the head that are in none. */
+export interface SegmentSizes {
+  readonly blocks: number
+  readonly recent: number
+}
+
 /** Options of one node, as a command sets them. */
 export interface NodeOptions {
   readonly genesis: Genesis
@@ -69,6 +75,10 @@ export interface NodeOptions {
   readonly ephemeral?: boolean
   readonly execution: ExecutionMode
   readonly stateHistory: number | 'archive'
+  /** Blocks below the head that are kept; all when omitted. */
+  readonly history?: number | undefined
+  /** Of STORAGE_LIMITS by default. */
+  readonly segments?: SegmentSizes
   /** Memory of the node, MiB (config/limits/storage.ts). */
   readonly memoryMib?: number
   readonly host: string
@@ -100,13 +110,9 @@ export interface NodeOptions {
   readonly allowUnprotected: boolean
   /** Key that proposes and votes; null follows the chain. */
   readonly validatorKey: Uint8Array | null
-  /**
-   * Claims the key, so that no other process of this machine signs with it on this chain. Well-known keys are not claimed.
-   */
+  /** Claims the key, so that no other process of this machine signs with it on this chain. Well-known keys are not claimed. */
   readonly soleSigner?: boolean
-  /**
-   * The operator's assurance that a lost consensus log held no vote that others have seen: votes instead of only following.
-   */
+  /** The operator's assurance that a lost consensus log held no vote that others have seen: votes instead of only following. */
   readonly trustMissingLog?: boolean
   /** Address of the operator, as eth_coinbase returns it; by default that of a key of this node. */
   readonly coinbase?: Hex

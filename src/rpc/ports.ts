@@ -41,9 +41,7 @@ export interface NodeInfo {
   listening(): boolean
 }
 
-/**
- * Health of the node: `GET /health` returns 200 when `healthy`; `reason` explains a false. The rest is a summary for monitoring.
- */
+/** Health of the node: `GET /health` returns 200 when `healthy`; `reason` explains a false. The rest is a summary for monitoring. */
 export interface HealthStatus {
   readonly healthy: boolean
   readonly reason?: string

@@ -48,7 +48,7 @@ export const moveSegment = async (store: Store, isOver: () => boolean = () => fa
   }
   await syncDirectory(folder)
   await store.flush()
-  await putMoved(store.batch(), { moved: moved + STORAGE_LIMITS.segmentBlocks, cleared, dropped }).write()
+  await putMoved(store.batch(), { moved: moved + store.segmentBlocks, cleared, dropped }).write()
   await clearMoved(store)
 }
 
@@ -66,17 +66,17 @@ export const clearMoved = async (store: Store): Promise<void> => {
 }
 
 async function* rowsFrom(store: Store, first: number, isOver: () => boolean): AsyncGenerator<SegmentRow> {
-  const range = { gte: numberKey(first), lt: numberKey(first + STORAGE_LIMITS.segmentBlocks) }
+  const range = { gte: numberKey(first), lt: numberKey(first + store.segmentBlocks) }
   for (const bucket of SEGMENT_BUCKETS)
     for await (const rows of store.chunks(bucket, range, STORAGE_LIMITS.frameRows)) {
       if (isOver()) throw new Error('the store closes')
-      for (const [key, value] of rows) yield { bucket, ...segmentPlace(key), value }
+      for (const [key, value] of rows) yield { bucket, ...segmentPlace(key, store.segmentBlocks), value }
     }
 }
 
 /** Checks that the file of every segment is whole; every byte of them with `isDeep`. Throws STORE_CORRUPT with the file's path. */
 export const checkSegments = async (store: Store, isDeep = false): Promise<void> => {
   const { moved, dropped } = readMoved(store)
-  for (let first = dropped; first < moved; first += STORAGE_LIMITS.segmentBlocks)
+  for (let first = dropped; first < moved; first += store.segmentBlocks)
     await checkSegment(segmentPath(store.segmentFolder, first), first, isDeep)
 }

@@ -26,7 +26,7 @@ const ROW_BYTES = 10
 const compress = (bytes: Buffer): Promise<Buffer> => promisify(zstdCompress)(bytes)
 const decompress = (bytes: Buffer, options: ZstdOptions): Promise<Buffer> => promisify(zstdDecompress)(bytes, options)
 
-const { segmentBlocks, frameRows, frameBytes, segmentCacheBytes } = STORAGE_LIMITS
+const { frameRows, frameBytes, segmentCacheBytes } = STORAGE_LIMITS
 
 /** Row of the `MovedBlocks`. */
 export const MOVED_ROW = new TextEncoder().encode('segments')
@@ -39,14 +39,11 @@ export interface MovedBlocks {
   readonly dropped: number
 }
 
-export const decodeMoved = (row: Uint8Array | undefined): MovedBlocks =>
-  row === undefined
-    ? { moved: 0, cleared: 0, dropped: 0 }
-    : {
-        moved: readNumber(row),
-        cleared: readNumber(row, NUMBER_BYTES),
-        dropped: row.byteLength > 2 * NUMBER_BYTES ? readNumber(row, 2 * NUMBER_BYTES) : 0,
-      }
+export const decodeMoved = (row: Uint8Array = new Uint8Array(3 * NUMBER_BYTES)): MovedBlocks => ({
+  moved: readNumber(row),
+  cleared: readNumber(row, NUMBER_BYTES),
+  dropped: row.byteLength > 2 * NUMBER_BYTES ? readNumber(row, 2 * NUMBER_BYTES) : 0,
+})
 
 /** Row with its place: its block less the segment's first, and its part, 0 for keys of a number alone. */
 export interface SegmentRow {
@@ -57,7 +54,7 @@ export interface SegmentRow {
 }
 
 /** Returns the place of a key in its segment. */
-export const segmentPlace = (key: Uint8Array): Omit<SegmentRow, 'bucket' | 'value'> => ({
+export const segmentPlace = (key: Uint8Array, segmentBlocks: number): Omit<SegmentRow, 'bucket' | 'value'> => ({
   block: readNumber(key) % segmentBlocks,
   part: key.byteLength > NUMBER_BYTES ? readNumber(key, NUMBER_BYTES) : 0,
 })
@@ -242,18 +239,20 @@ export const checkSegment = (path: string, first: number, isDeep: boolean): Prom
 /** Reader of the segments in a folder, with caches of indexes and frames. Frames are decompressed by the system's threads. */
 export class Segments {
   readonly #folder: string
+  readonly #segmentBlocks: number
   readonly #indexes = new Lru<number, Buffer>({ limit: segmentCacheBytes, weigh: index => 256 + index.byteLength })
   readonly #frames = new Lru<string, Buffer>({ limit: segmentCacheBytes, weigh: frame => 256 + frame.byteLength })
   /** Readers at the same time share one read. */
   readonly #reads = new Map<string, Promise<Buffer>>()
 
-  constructor(folder: string) {
+  constructor(folder: string, segmentBlocks: number) {
     this.#folder = folder
+    this.#segmentBlocks = segmentBlocks
   }
 
   /** Returns a row; undefined when its block has none. Throws STORE_CORRUPT or STORE_READ_FAILED. */
   async row(bucket: number, key: Uint8Array): Promise<Uint8Array | undefined> {
-    const place = segmentPlace(key)
+    const place = segmentPlace(key, this.#segmentBlocks)
     const first = readNumber(key) - place.block
     const path = segmentPath(this.#folder, first)
     const index =

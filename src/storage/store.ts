@@ -40,6 +40,8 @@ export interface StoreOptions {
   readonly memoryBytes?: number
   /** Bytes of rows in memory before they are written to a table file, up to two of these: by default a quarter of the memory. */
   readonly writeBufferBytes?: number
+  /** Blocks of a segment, of STORAGE_LIMITS by default; a store keeps the number it began with. */
+  readonly segmentBlocks?: number
   /** false: fail with STORE_OPEN_FAILED when there is no store yet. */
   readonly createIfMissing?: boolean
   /**
@@ -54,6 +56,7 @@ export interface StoreOptions {
 /** Store of a process, as another thread opens it (`Store.attach`). */
 export interface StoreHandle {
   readonly path: string
+  readonly segmentBlocks: number
   readonly latch: SharedArrayBuffer
 }
 
@@ -63,6 +66,7 @@ export interface StoreHandle {
  */
 export class Store {
   readonly path: string
+  readonly segmentBlocks: number
   readonly counters: StoreCounters = newStoreCounters()
   readonly #options: StoreOptions
   readonly #ephemeral: boolean
@@ -79,12 +83,13 @@ export class Store {
   #closed = false
 
   private constructor(path: string, level: Level, options: StoreOptions, latch?: SharedArrayBuffer) {
-    const { ephemeral = false, onWriteFailed } = options
+    const { ephemeral = false, onWriteFailed, segmentBlocks = STORAGE_LIMITS.segmentBlocks } = options
     this.path = path
+    this.segmentBlocks = segmentBlocks
     this.#options = options
     this.#level = level
     this.#ephemeral = ephemeral
-    this.#segments = new Segments(this.segmentFolder)
+    this.#segments = new Segments(this.segmentFolder, segmentBlocks)
     this.#memory = ephemeral ? { level, bytes: 0, isMoving: false } : undefined
     this.#latch = new WriteLatch({
       ...(latch && { memory: latch }),
@@ -102,9 +107,9 @@ export class Store {
   }
 
   /** Opens the store of another thread, when it is on disk. Throws as `open`. */
-  static async attach({ path, latch }: StoreHandle): Promise<Store> {
+  static async attach({ path, latch, segmentBlocks }: StoreHandle): Promise<Store> {
     await WriteLatch.isHere(latch)
-    const options = { createIfMissing: false }
+    const options = { createIfMissing: false, segmentBlocks }
     return new Store(path, await openDisk(path, options), options, latch)
   }
 
@@ -126,7 +131,7 @@ export class Store {
   /** Returns the handle for another thread; a store in memory moves to its folder for it. */
   share(): StoreHandle {
     this.#move()
-    return { path: this.path, latch: this.#latch.memory }
+    return { path: this.path, segmentBlocks: this.segmentBlocks, latch: this.#latch.memory }
   }
 
   /** Called when a thread with a handle that writes has ended by itself. */

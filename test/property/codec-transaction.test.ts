@@ -11,7 +11,6 @@ import { sign } from '../../src/crypto/signature.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../src/primitives/transaction/transaction.ts'
 import {
   encodeTransaction,
-  signedPayload,
   signingPayload,
   type UnsignedTransaction,
 } from '../../src/primitives/transaction/transaction-encoding.ts'
@@ -110,7 +109,7 @@ test('what we sign is what we decode, and what EthereumJS reads: fields, hash an
     fc.property(unsigned, key, (fields, privateKey) => {
       const tx = recoverTransaction(signedBy(fields, privateKey))
       expect(tx).toMatchObject(fields)
-      expect(signedPayload(tx)).toEqual(signingPayload(fields))
+      expect(signingPayload(tx)).toEqual(signingPayload(fields))
       // Its own bounds on the product of gas and price are not those of the encoding.
       if (fields.gasLimit * fields.maxFeePerGas >= 2n ** 256n || fields.nonce === MAX_UINT64) return
       const reference = createTxFromRLP(tx.raw, {

@@ -83,7 +83,7 @@ class IndexedChain {
 
   async rewind(to: number): Promise<void> {
     const batch = this.store.batch()
-    for (let number = this.head; number > to; number--) await removeBlock(batch, this.store, this.blocks, number)
+    for (let number = this.head; number > to; number--) await removeBlock(batch, this.store, number)
     putHead(batch, to)
     cutLogIndex(batch, this.store, to)
     await batch.write({ sync: false })
@@ -129,7 +129,11 @@ class IndexedChain {
 
   async problems(): Promise<string[]> {
     const problems: string[] = []
-    await verifyLogIndex(this.store, this.head, (number, problem) => void problems.push(`${number}: ${problem}`))
+    await verifyLogIndex(
+      this.store,
+      { earliest: 0, head: this.head },
+      (number, problem) => void problems.push(`${number}: ${problem}`),
+    )
     return problems
   }
 

@@ -86,6 +86,7 @@ export const openTestChain = async (
     readonly genesis?: Genesis
     readonly engine?: Engine
     readonly ephemeral?: boolean
+    readonly segmentBlocks?: number
   } = {},
 ) => {
   const genesis = options.genesis ?? testGenesis()
@@ -96,6 +97,7 @@ export const openTestChain = async (
     genesis,
     storePath: join(dir, 'db'),
     stateHistory: 128,
+    segmentBlocks: options.segmentBlocks,
     logger,
     ...(options.ephemeral && { ephemeral: true }),
     onFailure: error => failures.push(error),

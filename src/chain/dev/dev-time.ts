@@ -87,10 +87,7 @@ export class DevTime {
     return had
   }
 
-  /**
-   * Returns the timestamp of the next block, which is made at `dueMs` or later; `step`: smallest distance from its parent in
-   * seconds.
-   */
+  /** Returns the timestamp of the next block, which is made at `dueMs` or later; `step`: smallest distance from its parent in seconds. */
   timestampAfter(parentTimestamp: number, step: number, dueMs = 0): number {
     if (this.#next !== undefined) return this.#next
     if (this.#interval !== undefined) return parentTimestamp + this.#interval

@@ -123,10 +123,7 @@ export class DevWriter {
     }
   }
 
-  /**
-   * Returns no logs when there are more than a query may return: subscribers then get no removal notices, and no client
-   * waits for them.
-   */
+  /** Returns no logs when there are more than a query may return: subscribers then get no removal notices, and no client waits for them. */
   async #logsAfter(number: number): Promise<readonly LogEntry[]> {
     const { chain, store, blocks, logger } = this.#options
     const query = { fromBlock: number + 1, toBlock: chain.headBlock.header.number, ...EVERY_LOG }

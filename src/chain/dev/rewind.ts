@@ -1,5 +1,4 @@
 import { assert } from '@tandem/base/assert.ts'
-import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
@@ -15,10 +14,8 @@ import { metaKey } from '../../storage/schema.ts'
 import type { Store } from '../../storage/store.ts'
 import { removeProofs } from '../proof/proof-rows.ts'
 import type { BlockStore } from '../store/block-store.ts'
-import { BodyRow, lookupKey } from '../store/body-row.ts'
 import { cutLogIndex } from '../store/log-index.ts'
-import { putHead } from '../store/put-block.ts'
-import { removeReceipts } from '../store/receipt-parts.ts'
+import { putHead, removeBlockRows } from '../store/put-block.ts'
 
 /*
  * Reverts blocks, on development chains only. It works in slices from the head down; each slice is one synced batch that leaves a
@@ -61,9 +58,7 @@ export const interruptedRewind = async (store: Store): Promise<RewindTarget | un
   return row && { number: readNumber(row), edits: readNumber(row, NUMBER_BYTES) }
 }
 
-/**
- * Reverts blocks, then edits. Resolves when the result is durable and the state has moved. Throws REWIND_TOO_FAR without any change.
- */
+/** Reverts blocks, then edits. Resolves when the result is durable and the state has moved. Throws REWIND_TOO_FAR without any change. */
 export const rewindTo = async (parts: RewindParts, target: RewindTarget): Promise<void> => {
   const { development, store, world } = parts
   DevelopmentRules.check(development)
@@ -82,7 +77,7 @@ const rewindSlice = async (parts: RewindParts, target: RewindTarget, rewinds: nu
   const batch = store.batch()
   try {
     let number = head
-    while (number > target.number && batch.size < batchRows) await removeBlock(batch, store, blocks, number--)
+    while (number > target.number && batch.size < batchRows) await removeBlock(batch, store, number--)
     const back = await collectRollback(store, number, head, Number.MAX_SAFE_INTEGER)
     assert(back !== undefined, 'a rewind has no limit of entries')
     const values = { account: new Map(back.account), slot: new Map(back.slot) }
@@ -112,44 +107,10 @@ const targetRow = ({ number, edits }: RewindTarget): Uint8Array =>
   writeNumber(writeNumber(new Uint8Array(2 * NUMBER_BYTES), 0, number), NUMBER_BYTES, edits)
 
 /** Adds the removal of all rows of a block except its state to the batch. */
-export const removeBlock = async (batch: Batch, store: Store, blocks: BlockStore, number: number): Promise<void> => {
-  const key = numberKey(number)
-  const body = await bodyOf(store, blocks, number)
-  assert(body !== undefined, 'a block that is removed is stored')
-  for (const [index, hash] of body.transactions.entries())
-    batch.del(BUCKETS.transactionPlace, lookupKey(hash, { number, index }))
-  removeProofs(batch, body.proofHeaders)
-  batch.del(BUCKETS.blockNumber, hexToBytes(body.hash))
-  removeReceipts(batch, store, number)
-  for (const bucket of BY_NUMBER) batch.del(bucket, key)
+export const removeBlock = async (batch: Batch, store: Store, number: number): Promise<void> => {
+  removeProofs(batch, await removeBlockRows(batch, store, number))
+  for (const bucket of BY_NUMBER) batch.del(bucket, numberKey(number))
   removeUndo(store, batch, number)
 }
 
-interface RemovedBody {
-  readonly hash: Hex
-  readonly transactions: readonly Hex[]
-  readonly proofHeaders: readonly Uint8Array[]
-}
-
-/** Returns its hash and those of its transactions; undefined when the block is not stored. */
-const bodyOf = async (store: Store, blocks: BlockStore, number: number): Promise<RemovedBody | undefined> => {
-  const recent = blocks.recent(number)?.block
-  if (recent !== undefined) return { ...recent, transactions: recent.transactions.map(({ hash }) => hash) }
-  const row = await store.get(BUCKETS.body, numberKey(number))
-  if (row === undefined) return undefined
-  const body = new BodyRow(row)
-  const transactions = Array.from({ length: body.count }, (_, index) => body.transactionHash(index))
-  return { hash: body.blockHash, transactions, proofHeaders: body.encodable().proofHeaders }
-}
-
-const BY_NUMBER = [
-  BUCKETS.header,
-  BUCKETS.body,
-  BUCKETS.internalTransfers,
-  BUCKETS.failedExecutions,
-  BUCKETS.certificate,
-  BUCKETS.supply,
-  BUCKETS.council,
-  BUCKETS.cycle,
-  BUCKETS.editedRoot,
-] as const
+const BY_NUMBER = [BUCKETS.supply, BUCKETS.council, BUCKETS.cycle, BUCKETS.editedRoot] as const

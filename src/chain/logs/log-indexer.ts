@@ -97,11 +97,13 @@ export class LogIndexer {
     }
   }
 
-  /** Returns the ranges to merge, or one without rows: blocks to index. */
+  /** Returns the ranges to merge, one whose blocks are dropped, or one without rows: blocks to index. */
   #next(): readonly [LogRange, ...LogRange[]] | undefined {
     const { ranges } = readLogIndex(this.#options.store)
     const { earliest, head } = this.#options.bounds()
     const { logIndexWait } = this.#sizes
+    const [oldest] = ranges
+    if (oldest !== undefined && oldest.to < earliest) return [oldest]
     let to = head
     for (const range of ranges.toReversed()) {
       const isWaiting = to - range.to >= (to === head ? logIndexWait : 1)
@@ -118,17 +120,23 @@ export class LogIndexer {
     return { id: 0, from: Math.max(from, to - this.#sizes.logIndexBlocks + 1), to }
   }
 
-  async #step(ranges: readonly [LogRange, ...LogRange[]]): Promise<void> {
-    const { store, run, exclusively } = this.#options
+  /** Returns the range in place of others; none in place of one whose blocks are dropped. */
+  async #make(ranges: readonly [LogRange, ...LogRange[]]): Promise<readonly LogRange[]> {
+    const [first] = ranges
+    if (first.id > 0 && ranges.length === 1) return []
     const id = this.#nextId as number
     this.#nextId = id + 1
-    const [first] = ranges
-    const { reverts } = readLogIndex(store)
     const job: LogJob =
       first.id === 0
         ? { ...first, kind: 'index', id, places: this.#sizes.logIndexPlaces }
         : { kind: 'merge', id, ranges }
-    const made = { id, from: first.from, to: await run(job) }
+    return [{ id, from: first.from, to: await this.#options.run(job) }]
+  }
+
+  async #step(ranges: readonly [LogRange, ...LogRange[]]): Promise<void> {
+    const { store, run, exclusively } = this.#options
+    const { reverts } = readLogIndex(store)
+    const made = await this.#make(ranges)
     await store.flush()
     let isMade = false
     await exclusively(async () => {
@@ -137,13 +145,13 @@ export class LogIndexer {
       const old = new Set(ranges.map(range => range.id))
       const left = index.ranges.filter(range => !old.has(range.id))
       const batch = store.batch()
-      putLogIndex(batch, { reverts, ranges: [...left, made].toSorted((a, b) => a.from - b.from) })
+      putLogIndex(batch, { reverts, ranges: [...left, ...made].toSorted((a, b) => a.from - b.from) })
       await batch.write({ sync: false })
       isMade = true
     })
     // Until it is on disk, the former row may come back after a power failure.
     await store.flush()
-    for (const { id: over } of isMade ? ranges : [made]) if (over > 0) await run({ kind: 'drop', id: over })
+    for (const { id: over } of isMade ? ranges : made) if (over > 0) await run({ kind: 'drop', id: over })
   }
 }
 

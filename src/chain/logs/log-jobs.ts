@@ -239,7 +239,7 @@ function* placesOf({ ordinal, value }: Pick<IndexRow, 'ordinal' | 'value'>, { fr
 /** Compares the index with the stored receipts, by a sum over the places of each range. Calls `tell` with a block and a problem. */
 export const verifyLogIndex = async (
   store: Store,
-  head: number,
+  { earliest, head }: { readonly earliest: number; readonly head: number },
   tell: (number: number, problem: string) => void,
 ): Promise<void> => {
   let after = 0
@@ -249,11 +249,12 @@ export const verifyLogIndex = async (
     if (from < after || to < from || to > head) tell(head, `${name} overlaps another or ends above the head`)
     after = to + 1
     const [expected, found] = [new PlaceSum(), new PlaceSum()]
-    await eachPlace(store, from, to, expected, () => false)
+    await eachPlace(store, Math.max(from, earliest), to, expected, () => false)
     try {
       for await (const [key, value] of store.entries(BUCKETS.logPostings, { prefix: postingsOf(id) })) {
         const { hash, ordinal } = readPostingsKey(key)
-        for (const place of placesOf({ ordinal, value }, range)) found.add(hash, blockOf(place), logOf(place))
+        for (const place of placesOf({ ordinal, value }, range))
+          if (blockOf(place) >= earliest) found.add(hash, blockOf(place), logOf(place))
       }
     } catch (error) {
       if (isCoded(error)) throw error

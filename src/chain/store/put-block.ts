@@ -1,3 +1,4 @@
+import { assert } from '@tandem/base/assert.ts'
 import { finishSlicedWork, partCounter, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { EMPTY_BYTES, freeLarge, hexToBytes } from '@tandem/base/bytes.ts'
 import { type Certificate, encodeCertificate } from '../../primitives/consensus/certificate.ts'
@@ -9,8 +10,9 @@ import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
-import { encodeBody, lookupKey } from './body-row.ts'
-import { putReceipts } from './receipt-parts.ts'
+import type { Store } from '../../storage/store.ts'
+import { BodyRow, encodeBody, lookupKey } from './body-row.ts'
+import { putReceipts, removeReceipts } from './receipt-parts.ts'
 import type { ChainBlock } from './types.ts'
 
 /** Row with the number of the head. */
@@ -57,6 +59,28 @@ export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
     if (partEnds(0)) yield
   }
 }
+
+/** Adds the removal of these rows of a stored block to the batch; returns the proof headers that it held. */
+export const removeBlockRows = async (batch: Batch, store: Store, number: number): Promise<readonly Uint8Array[]> => {
+  const key = numberKey(number)
+  const row = await store.get(BUCKETS.body, key)
+  assert(row !== undefined, 'a block that is removed is stored')
+  const body = new BodyRow(row)
+  for (let index = 0; index < body.count; index++)
+    batch.del(BUCKETS.transactionPlace, lookupKey(body.transactionHash(index), { number, index }))
+  batch.del(BUCKETS.blockNumber, hexToBytes(body.blockHash))
+  removeReceipts(batch, store, number)
+  for (const bucket of BY_NUMBER) batch.del(bucket, key)
+  return body.encodable().proofHeaders
+}
+
+const BY_NUMBER = [
+  BUCKETS.header,
+  BUCKETS.body,
+  BUCKETS.internalTransfers,
+  BUCKETS.failedExecutions,
+  BUCKETS.certificate,
+] as const
 
 export const putHead = (batch: Batch, number: number): void => {
   batch.put(BUCKETS.meta, HEAD_ROW, numberKey(number))

@@ -1,18 +1,30 @@
+import { rm } from 'node:fs/promises'
 import type { Logger } from '@tandem/base/logger.ts'
 import { STORAGE_LIMITS } from '../../config/limits/storage.ts'
-import { clearMoved, moveSegment, readMoved } from '../../storage/move-segment.ts'
+import { BUCKETS, SEGMENT_BUCKETS } from '../../storage/buckets.ts'
+import { numberKey, readNumber } from '../../storage/keys.ts'
+import { clearMoved, moveSegment, putMoved, readMoved } from '../../storage/move-segment.ts'
+import { segmentPath } from '../../storage/segments.ts'
 import type { Store } from '../../storage/store.ts'
+import type { BlockStore } from './block-store.ts'
+import { putEarliestBlock } from './earliest-block.ts'
+import { removeBlockRows } from './put-block.ts'
 
 interface SegmentMoverOptions {
   readonly store: Store
-  /** First stored block of those up to the head (store/earliest-block.ts), and the head. */
-  readonly bounds: () => { readonly earliest: number; readonly head: number }
+  /** Updated when blocks are dropped. */
+  readonly blocks: Pick<BlockStore, 'earliest'>
+  readonly head: () => number
+  /** Blocks below the head that stay; undefined: all. */
+  readonly history?: number | undefined
+  /** Blocks below the head that stay in tables, of STORAGE_LIMITS by default. */
+  readonly recentBlocks?: number | undefined
   readonly logger: Logger
 }
 
 /**
- * Moves old blocks to segments while the node runs, one segment after the other (docs/design/storage.md#segments). A chain that began with a
- * snapshot waits for its history.
+ * Moves old blocks to segments while the node runs, one segment after the other, and drops whole ones beyond the history
+ * (docs/design/storage.md#segments). Blocks above a history that is being fetched are not moved.
  */
 export class SegmentMover {
   readonly #options: SegmentMoverOptions
@@ -27,14 +39,14 @@ export class SegmentMover {
 
   /** Called after each block: begins when there is something to do. */
   poke(): void {
-    const { earliest, head } = this.#options.bounds()
-    if (this.#running !== undefined || this.#isClosed || earliest > 0 || head < this.#next) return
+    if (this.#running !== undefined || this.#isClosed || this.#options.head() < this.#next) return
+    this.#next = this.#options.head() + LOOK_BLOCKS
     this.#running = this.#work().finally(() => {
       this.#running = undefined
     })
   }
 
-  /** Resolves when no segment is left to move. */
+  /** Resolves when the work that is due has ended. */
   async settled(): Promise<void> {
     this.poke()
     await this.#running
@@ -47,24 +59,70 @@ export class SegmentMover {
   }
 
   async #work(): Promise<void> {
-    const { store, bounds, logger } = this.#options
-    const { segmentBlocks, recentBlocks } = STORAGE_LIMITS
+    const { store, blocks, head, recentBlocks = STORAGE_LIMITS.recentBlocks, logger } = this.#options
+    const isOver = () => this.#isClosed
     try {
       await clearMoved(store)
-      for (let end = 0; !this.#isClosed; ) {
-        end = readMoved(store).moved + segmentBlocks
-        this.#next = end + recentBlocks
-        if (bounds().head < this.#next) return
-        await moveSegment(store, () => this.#isClosed)
+      await this.#drop(isOver)
+      for (;;) {
+        const { moved } = readMoved(store)
+        const end = moved + store.segmentBlocks
+        if (this.#isClosed || blocks.earliest > moved || head() < end + recentBlocks) return
+        await moveSegment(store, isOver)
         logger.debug({ blocks: end }, 'old blocks moved to a segment')
       }
     } catch (error) {
       // The rows are where they were. A failed write of the database ends the node by itself.
-      this.#next = bounds().head + RETRY_BLOCKS
       if (!this.#isClosed) logger.warn({ err: error }, 'old blocks were not moved')
     }
   }
+
+  /** Tells of the new start of the history first; peers and readers know it when the blocks are deleted, at the next look. */
+  async #drop(isOver: () => boolean): Promise<void> {
+    const { store, blocks, head, history, logger } = this.#options
+    const start = historyStart(store, head(), history)
+    if (blocks.earliest > start) return
+    if (blocks.earliest === start) return dropBlocks(store, start, isOver)
+    const batch = store.batch()
+    putEarliestBlock(batch, start)
+    await batch.write()
+    blocks.earliest = start
+    logger.info({ earliest: start }, 'old blocks are dropped')
+  }
 }
 
-/** Blocks until the next attempt after a failed one. */
-const RETRY_BLOCKS = 256
+/** Blocks between two looks for something to do, also after a failure. */
+const LOOK_BLOCKS = 64
+
+/** Returns the first block of a history of so many blocks below the head, and of the rest of their segment; 0: all. */
+export const historyStart = ({ segmentBlocks }: Store, head: number, history: number | undefined): number =>
+  history === undefined ? 0 : Math.max(0, Math.floor((head - history) / segmentBlocks) * segmentBlocks)
+
+/**
+ * Deletes the blocks below `end` but genesis, one segment after the other: the rows of its blocks, then its file, whose blocks are named as
+ * dropped before. A stop at any write is made up for by the next call.
+ */
+const dropBlocks = async (store: Store, end: number, isOver: () => boolean): Promise<void> => {
+  for (;;) {
+    const { moved, dropped } = readMoved(store)
+    await rm(segmentPath(store.segmentFolder, dropped - store.segmentBlocks), { force: true })
+    if (dropped >= end) return
+    const next = dropped + store.segmentBlocks
+    const range = { gte: numberKey(Math.max(1, dropped)), lt: numberKey(next) }
+    for await (const key of store.keys(BUCKETS.header, range)) {
+      if (isOver()) throw new Error('the store closes')
+      const batch = store.batch()
+      await removeBlockRows(batch, store, readNumber(key))
+      await batch.write({ sync: false })
+    }
+    await store.flush()
+    for (const bucket of [BUCKETS.header, ...SEGMENT_BUCKETS]) await store.compact(bucket, range)
+    const most = Math.max(moved, next)
+    const batch = putMoved(store.batch(), { moved: most, cleared: most, dropped: next })
+    for (const bucket of SEGMENT_BUCKETS) {
+      const genesis = await store.get(bucket, numberKey(0))
+      if (genesis !== undefined) batch.put(bucket, numberKey(0), genesis)
+    }
+    await batch.write()
+  }
+}

@@ -4,6 +4,7 @@ import { storeError } from '../../storage/errors.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
 import type { Store } from '../../storage/store.ts'
+import { readEarliestBlock } from './earliest-block.ts'
 
 /*
  * Blocks are not synced one by one: the consensus log can restore the newest one until it is on disk, and during block sync peers have
@@ -24,7 +25,8 @@ export const putUnsynced = (batch: Batch, since: number): void => {
 export const checkUnsynced = async (store: Store, head: number): Promise<void> => {
   const row = await store.get(BUCKETS.meta, UNSYNCED)
   if (row === undefined) return
-  const since = readNumber(row)
+  // Dropped blocks are missing by intent.
+  const since = Math.max(readNumber(row), await readEarliestBlock(store))
   let found = 0
   const range = { gt: numberKey(since), lte: numberKey(head) }
   for await (const _ of store.keys(BUCKETS.header, range)) found++

@@ -80,10 +80,7 @@ export class BlockSync {
     else if (this.#isDue()) this.#begin()
   }
 
-  /**
-   * Handles a pushed block: the one after the head is verified and adopted at once; any other only shows its sender's
-   * height.
-   */
+  /** Handles a pushed block: the one after the head is verified and adopted at once; any other only shows its sender's height. */
   async pushed({ number, ...sealed }: PushedBlock, from: string): Promise<void> {
     const { network, committees, rules, isMember, clock, logger } = this.#options
     const isWanted = () => !this.#isStopped && number === this.#next && !isMember()

@@ -54,10 +54,7 @@ export class RangePlan<Content> {
     return (this.#entries[0]?.failures ?? 0) >= attempts
   }
 
-  /**
-   * Returns the batches to request now, lowest first, up to the height `target`; the caller reports each by
-   * `arrived` or `failed`.
-   */
+  /** Returns the batches to request now, lowest first, up to the height `target`; the caller reports each by `arrived` or `failed`. */
   ask(target: number): readonly BlockBatch[] {
     const asks: BlockBatch[] = []
     for (const entry of this.#entries) {

@@ -125,9 +125,7 @@ export class SyncRun {
     }
   }
 
-  /**
-   * Returns the next final range; undefined: no peer has one, or, while the engine is stopped for the run, it has not arrived yet.
-   */
+  /** Returns the next final range; undefined: no peer has one, or, while the engine is stopped for the run, it has not arrived yet. */
   async #next(isAway: boolean): Promise<Verified | undefined> {
     const { clock, head } = this.#options
     const plan = this.#plan

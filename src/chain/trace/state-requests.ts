@@ -34,9 +34,7 @@ export const accountRange = (parts: TraceContext, request: AccountRangeRequest):
     await writeAccountRange(sink, store, stored, request, () => requestTimer.turn())
   })
 
-/**
- * Collects the addresses a block touched by executing its transactions again, since the state has only their hashes.
- */
+/** Collects the addresses a block touched by executing its transactions again, since the state has only their hashes. */
 const addTouched = (parts: TraceContext, block: TraceBlock, known: AddressPreimages): Promise<void> =>
   withReplay(parts, block, async (replay, body) => {
     await replayFirst(parts, replay, body, body.count)
@@ -142,10 +140,7 @@ const writeStorageRange = async (
 
 const FIRST_SLOT = new Uint8Array(32)
 
-/**
- * Returns the storage words whose slot is known, without leading zeros and prefix, as geth dumps them; others cannot be
- * named.
- */
+/** Returns the storage words whose slot is known, without leading zeros and prefix, as geth dumps them; others cannot be named. */
 const storageJson = async (
   state: StoredState,
   hashedAddress: Uint8Array,

@@ -7,6 +7,7 @@ import { faucetCapOptions } from '../shared/options/faucet-options.ts'
 import { methodOptions } from '../shared/options/method-options.ts'
 import { miningOptions } from '../shared/options/mining-options.ts'
 import {
+  blocksOr,
   integerOption,
   listOption,
   nodeOptions,
@@ -43,6 +44,9 @@ const syncOptions = (): readonly Option[] => [
   )
     .argParser(integerOption(0, 1_000_000_000))
     .default(SNAPSHOT_LIMITS.intervalBlocks),
+  new Option('--history <blocks>', 'number of blocks that are kept with their receipts and logs; "full" keeps all')
+    .argParser(blocksOr('full'))
+    .default('full'),
 ]
 
 /** Options of the faucet inside the node (docs/faucet.md). */

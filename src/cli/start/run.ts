@@ -2,6 +2,8 @@ import { resolve } from 'node:path'
 import { isUnspecifiedAddress } from '@tandem/base/address.ts'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
 import { type Genesis, parseGenesis } from '../../config/genesis/genesis.ts'
+import { STORAGE_LIMITS } from '../../config/limits/storage.ts'
+import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import { NETWORKS, type NetworkName } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { checkFaucetNetwork } from '../../faucet/open-faucet.ts'
@@ -34,6 +36,7 @@ export interface StartFlags extends PublicFlags, NodeFlags, PeerFlags, MiningFla
   readonly sync: 'full' | 'snapshot'
   readonly checkpoint?: Checkpoint
   readonly snapshotInterval: number
+  readonly history: number | 'full'
   readonly explorer: boolean
   readonly faucet: boolean
   readonly faucetKey?: string
@@ -46,6 +49,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
   const genesis = readGenesis(flags)
   checkFaucetFlags(flags, genesis)
   checkExecution(flags, genesis)
+  checkHistory(flags, genesis)
   checkExplorerFiles(flags, '--explorer')
   // Before the passwords, which a person may have to type.
   await prepareDataDir(resolve(flags.datadir))
@@ -69,6 +73,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
       sync: flags.sync,
       ...(flags.checkpoint && { checkpoint: flags.checkpoint }),
       snapshotInterval: flags.snapshotInterval,
+      ...(flags.history !== 'full' && { history: flags.history }),
       peers: peersOf(flags),
       ...methodsOf(flags),
       ...miningOf(flags),
@@ -77,6 +82,24 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
     },
     announce: node => (flags.json ? announceJson(node, genesis) : announceText(node, genesis, flags)),
   })
+}
+
+/** State and rewards read blocks near the head, and so do peers that fetch a snapshot. */
+export const checkHistory = (
+  { history, stateHistory, snapshotInterval }: Pick<StartFlags, 'history' | 'stateHistory' | 'snapshotInterval'>,
+  { params }: Pick<Genesis, 'params'>,
+): void => {
+  if (history === 'full') return
+  if (params.devHelpers || stateHistory === 'archive')
+    throw new Error('--history: development chains and --state-history archive keep all blocks.')
+  const { cycleBlocks } = params.rewards
+  const { kept, ancestors } = SNAPSHOT_LIMITS
+  const served = (kept + 1) * (snapshotInterval + cycleBlocks) + ancestors + cycleBlocks
+  const least = Math.max(STORAGE_LIMITS.recentBlocks, stateHistory, served)
+  if (history >= least) return
+  throw new Error(
+    `--history must be at least ${least} blocks, or "full": the state, rewards, and peers that fetch a snapshot of this node need them (--state-history, --snapshot-interval).`,
+  )
 }
 
 /** The validators of a public network owe each other blocks in time, which EthereumJS cannot promise. */

@@ -61,10 +61,7 @@ const timeForkOf = (key: string): string | undefined => {
 }
 const FORK_LIKE = /(Block|Time)$/
 
-/**
- * Parses geth's genesis file (also Hardhat's, Besu's and the test suites'), for chains of other clients. Throws
- * GENESIS_INVALID.
- */
+/** Parses geth's genesis file (also Hardhat's, Besu's and the test suites'), for chains of other clients. Throws GENESIS_INVALID. */
 export const parseGethGenesis = (root: GenesisValue): Genesis => {
   root.only(MEMBERS)
   const config = root.required('config')

@@ -184,9 +184,7 @@ export const CALL_LIMITS = {
 
 /** Transactions executed again with a tracer (debug_trace*), and iterations of the state. */
 export const TRACE_LIMITS = {
-  /**
-   * Default time of one transaction, and the maximum a client may set; also of a whole request. Waiting for its reader does not count.
-   */
+  /** Default time of one transaction, and the maximum a client may set; also of a whole request. Waiting for its reader does not count. */
   timeoutMs: 5_000,
   maxTimeoutMs: 300_000,
   /** Running and queued at the port, in total and per client; and the same of the worker. */

@@ -2,10 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { SignedMessage, StatusMessage } from '../../primitives/consensus/message.ts'
 import type { HeightConfig, HeightState, StepContext } from './types.ts'
 
-/**
- * Returns true when another node votes or follows: a committee of one waits for no other votes, but its followers need
- * it.
- */
+/** Returns true when another node votes or follows: a committee of one waits for no other votes, but its followers need it. */
 export const hasOtherVoters = ({ members, index }: HeightConfig): boolean => members.length > 1 || index < 0
 
 /** Broadcasts what this node has, so that neighbours send what it lacks. A status names one body: they are requested in turn. */

@@ -24,10 +24,7 @@ export interface CoreConfig {
   readonly proposerOf: (block: Block) => Hex | undefined
 }
 
-/**
- * Settings of one height: its committee, and this node's index in it (-1: not a member, or not allowed
- * to sign).
- */
+/** Settings of one height: its committee, and this node's index in it (-1: not a member, or not allowed to sign). */
 export interface HeightConfig extends Committee {
   readonly number: number
   readonly parentHash: Hex
@@ -43,10 +40,7 @@ interface PreparedCertificate {
   readonly prepares: readonly Prepare[]
 }
 
-/**
- * Highest round for which a signature of each kind was requested; -1 none. Values only grow, so no signature is
- * requested twice.
- */
+/** Highest round for which a signature of each kind was requested; -1 none. Values only grow, so no signature is requested twice. */
 interface RequestedRounds {
   proposal: number
   prepare: number

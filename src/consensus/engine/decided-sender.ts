@@ -21,10 +21,7 @@ export class DecidedSender {
     return this.#answering.size
   }
 
-  /**
-   * Sends a decided height. A request that arrives meanwhile, or when too many are under way, is dropped: the neighbour repeats
-   * it.
-   */
+  /** Sends a decided height. A request that arrives meanwhile, or when too many are under way, is dropped: the neighbour repeats it. */
   async sendDecided(to: PeerId, number: number): Promise<void> {
     if (this.#answering.has(to) || this.#answering.size >= CONSENSUS_LIMITS.answers) return
     this.#answering.add(to)

@@ -77,10 +77,7 @@ export class MessageValidator {
     return this.#options.committees.committee(number)
   }
 
-  /**
-   * Its seals are commits like any other, also those of a past height: on a fork they identify the members that signed both
-   * sides.
-   */
+  /** Its seals are commits like any other, also those of a past height: on a fork they identify the members that signed both sides. */
   #admitDecided(claim: DecidedClaim, head: number): MessageAcceptance {
     const committee = this.#committeeOf(claim.number, head)
     if (committee === undefined) return 'ignore'

@@ -97,10 +97,7 @@ export const isWrongProposer = (
 ): boolean =>
   proposal.type === 'proposal' && proposal.sender !== proposerIndex(committee, proposal.number, proposal.round)
 
-/**
- * The proposer signed its lists, so it is responsible for the signatures in them too. In round 0 the lists are not
- * signed.
- */
+/** The proposer signed its lists, so it is responsible for the signatures in them too. In round 0 the lists are not signed. */
 export const isUnjustified = (head: ProposalHead, committee: Committee, isSigned: SignatureCheck): boolean => {
   if (head.round === 0) return false
   const size = committee.members.length

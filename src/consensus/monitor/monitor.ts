@@ -46,9 +46,7 @@ interface ConsensusMonitorOptions {
   readonly metrics?: ConsensusMetrics | undefined
 }
 
-/**
- * Observes consensus for the operator: durations of the phases of a height, votes by validator, and clock skew. It decides nothing.
- */
+/** Observes consensus for the operator: durations of the phases of a height, votes by validator, and clock skew. It decides nothing. */
 export class ConsensusMonitor {
   readonly #options: ConsensusMonitorOptions
   readonly #skew = new ClockSkew()

@@ -54,9 +54,7 @@ export const entriesAfter = (entries: readonly WalEntry[], head: number): readon
   return entries.slice(end + 1)
 }
 
-/**
- * Decodes the log's records and joins bodies to the records that name them. Throws on records this version does not know.
- */
+/** Decodes the log's records and joins bodies to the records that name them. Throws on records this version does not know. */
 export const decodeRecords = async (entries: readonly WalEntry[], codec: BlockCodec): Promise<readonly WalRecord[]> => {
   const blocks: Block[] = []
   for (const { type, payload } of entries) if (type === RECORD.block) blocks.push(await codec.decode(payload))

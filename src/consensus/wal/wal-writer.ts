@@ -13,9 +13,7 @@ interface Place {
   readonly hash: Hex
 }
 
-/**
- * Log and watermark of an engine: records, and actions that wait until they are durable (docs/design/consensus.md#write-ahead-log).
- */
+/** Log and watermark of an engine: records, and actions that wait until they are durable (docs/design/consensus.md#write-ahead-log). */
 export class WalWriter {
   readonly #wal: Wal
   readonly #watermark: Watermark

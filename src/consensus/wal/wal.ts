@@ -16,9 +16,7 @@ export interface Wal {
   append(type: number, payload: Uint8Array): void
   /** True when records wait to be written. */
   readonly isDirty: boolean
-  /**
-   * Takes all waiting records as one batch; the returned function writes it and resolves when it is durable. One batch at a time.
-   */
+  /** Takes all waiting records as one batch; the returned function writes it and resolves when it is durable. One batch at a time. */
   take(): () => Promise<void>
   /** Bytes in use, waiting records included. */
   readonly sizeBytes: number

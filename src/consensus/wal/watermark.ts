@@ -39,9 +39,7 @@ export interface Watermark {
   readonly condition: WatermarkCondition
   /** Last signed position; null when this signer never signed. */
   readonly last: LastSignature | null
-  /**
-   * Returns the earlier signature for exactly this content; null when it may be signed now. Throws SIGNING_REFUSED otherwise.
-   */
+  /** Returns the earlier signature for exactly this content; null when it may be signed now. Throws SIGNING_REFUSED otherwise. */
   check(position: SignPosition, digest: Uint8Array): Uint8Array | null
   /** Records a new signature, which must not leave the process before the record is durable. */
   advance(mark: LastSignature): void

@@ -77,9 +77,7 @@ export interface DevStart {
   readonly head: ChainHead
 }
 
-/**
- * Returns undefined unless this node is the only validator of a development chain. An interrupted rewind is completed.
- */
+/** Returns undefined unless this node is the only validator of a development chain. An interrupted rewind is completed. */
 export const beginDev = async (
   genesis: Genesis,
   validatorKey: Uint8Array | null,

@@ -44,9 +44,7 @@ import type { SnapshotParts } from '../snapshot/snapshot-parts.ts'
 import { clientVersion } from '../version.ts'
 import { servePort } from './serve-port.ts'
 
-/**
- * Errors of a transaction that is invalid on every node, whatever its head and options; its sender should have known.
- */
+/** Errors of a transaction that is invalid on every node, whatever its head and options; its sender should have known. */
 const INVALID: ReadonlySet<string> = new Set([
   'TRANSACTION_MALFORMED',
   'INVALID_CHAIN_ID',

@@ -38,6 +38,7 @@ interface OpenChainOptions {
   readonly genesis: Genesis
   readonly storePath: string
   readonly stateHistory: number | 'archive'
+  readonly segmentBlocks?: number | undefined
   /** Shares of the default memory when omitted. */
   readonly memory?: MemoryShares
   readonly logger: Logger
@@ -62,12 +63,10 @@ export interface OpenedChain {
   readonly head: { readonly block: ChainBlock; readonly certificate: Certificate | null }
 }
 
-/**
- * Throws the errors of the store, NETWORK_MISMATCH and GENESIS_MISMATCH for another chain's folder, STATE_* for a damaged one.
- */
+/** Throws the errors of the store, NETWORK_MISMATCH and GENESIS_MISMATCH for another chain's folder, STATE_* for a damaged one. */
 export const openChain = async (options: OpenChainOptions): Promise<OpenedChain> => {
   const { genesis, storePath, stateHistory, logger, onFailure, ephemeral = false, memory = memoryShares() } = options
-  const { store, trie } = await openChainParts(storePath, onFailure, ephemeral, memory.database)
+  const { store, trie } = await openChainParts(storePath, onFailure, ephemeral, memory.database, options.segmentBlocks)
   try {
     const blocks = new BlockStore(store, { cacheBytes: memory.blocks })
     await checkSegments(store)
@@ -109,9 +108,15 @@ export const openChainParts = async (
   onFailure: (error: Error) => void,
   ephemeral = false,
   memoryBytes?: number,
+  segmentBlocks?: number,
 ) => {
   const [store, trie] = await Promise.allSettled([
-    Store.open(storePath, { ephemeral, onWriteFailed: onFailure, ...(memoryBytes && { memoryBytes }) }),
+    Store.open(storePath, {
+      ephemeral,
+      onWriteFailed: onFailure,
+      ...(memoryBytes && { memoryBytes }),
+      ...(segmentBlocks && { segmentBlocks }),
+    }),
     // The state of a temporary chain is small: a worker would save less than the messages cost.
     TrieService.open({ onFailure, worker: !ephemeral }),
   ])

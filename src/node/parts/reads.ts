@@ -19,6 +19,7 @@ import type { Services } from '../../rpc/router/context.ts'
 import type { TracedBlock, TracePort } from '../../rpc/trace-port.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
 import type { Store } from '../../storage/store.ts'
+import type { SegmentSizes } from '../options.ts'
 import type { Teardown } from '../teardown.ts'
 import { type CallPartsOptions, createCalls } from './calls.ts'
 import type { PoolParts } from './pool.ts'
@@ -37,6 +38,9 @@ interface ReadsOptions
   /** Shares of the default memory when omitted. */
   readonly memory?: Pick<MemoryShares, 'logs'>
   readonly execution: ExecutionMode
+  /** Blocks below the head that are kept; all when omitted. */
+  readonly history?: number | undefined
+  readonly segments?: SegmentSizes | undefined
   /** Without `exclusively`, logs are not indexed. */
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'> & Partial<Pick<Chain, 'exclusively'>>
   readonly rules: ChainRules
@@ -49,10 +53,7 @@ interface ReadsOptions
 
 export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simulations' | 'logQueryPort'>>
 
-/**
- * Creates everything that reads the chain and writes nothing: pending block, view, and the threads for calls, traces and
- * logs.
- */
+/** Creates everything that reads the chain and writes nothing: pending block, view, and the threads for calls, traces and logs. */
 export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
   const { store, params, execution, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
   const pending = new PendingBlockBuilder({
@@ -116,10 +117,13 @@ const keepLogIndex = ({ store, blocks, chain, part }: ReadsOptions, logs: LogSer
   teardown.add(() => indexer.close())
 }
 
-const moveOldBlocks = ({ store, blocks, chain, part }: ReadsOptions, teardown: Teardown): void => {
+const moveOldBlocks = ({ store, blocks, chain, history, segments, part }: ReadsOptions, teardown: Teardown): void => {
   const mover = new SegmentMover({
     store,
-    bounds: () => ({ earliest: blocks.earliest, head: chain.headBlock.header.number }),
+    blocks,
+    head: () => chain.headBlock.header.number,
+    history,
+    recentBlocks: segments?.recent,
     logger: part('storage'),
   })
   teardown.add(chain.onCommitted(() => mover.poke()))

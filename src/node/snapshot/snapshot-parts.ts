@@ -8,11 +8,13 @@ import { SnapshotStore } from '../../chain/snapshot/store/snapshot-store.ts'
 import { genesisRows } from '../../chain/snapshot/sync/genesis-rows.ts'
 import { startHistoryWorker } from '../../chain/snapshot/workers.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
+import { historyStart } from '../../chain/store/segment-mover.ts'
 import type { Genesis } from '../../config/genesis/genesis.ts'
 import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import type { ServePort } from '../../network/messages/ports.ts'
 import type { Network } from '../../network/network.ts'
 import { genesisSupply } from '../../rules/money/genesis-alloc.ts'
+import { readMoved } from '../../storage/move-segment.ts'
 import type { Store } from '../../storage/store.ts'
 import type { NodeOptions } from '../options.ts'
 import type { Teardown } from '../teardown.ts'
@@ -20,7 +22,7 @@ import { SnapshotBootstrap } from './bootstrap.ts'
 import { dropStaged } from './staged-store.ts'
 
 interface SnapshotPartsOptions {
-  readonly options: Pick<NodeOptions, 'sync' | 'checkpoint' | 'snapshotInterval' | 'dataDir'>
+  readonly options: Pick<NodeOptions, 'sync' | 'checkpoint' | 'snapshotInterval' | 'dataDir' | 'history'>
   readonly genesis: Genesis
   readonly genesisHash: Hex
   readonly store: Store
@@ -63,8 +65,11 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
     serve: library.serve,
     bootstrap: network => (begins ? createBootstrap(parts, network) : undefined),
     history(network) {
-      if (blocks.earliest === 0) return undefined
-      return new HistoryBackfill({ network, thread: startHistoryWorker(store), blocks, clock, logger })
+      // Dropped blocks are not fetched again.
+      const start = () =>
+        Math.max(historyStart(store, chain.headBlock.header.number, options.history), readMoved(store).dropped)
+      if (blocks.earliest <= start()) return undefined
+      return new HistoryBackfill({ network, thread: startHistoryWorker(store), blocks, start, clock, logger })
     },
   }
 }

@@ -69,6 +69,8 @@ const readsOf = ({ options, deps, teardown, part, memory, opened, sources }: Sto
     {
       memory,
       execution: options.execution,
+      history: options.history,
+      segments: options.segments,
       params: options.genesis.params,
       genesisHash: opened.genesisHash,
       foundation: options.genesis.foundation,

@@ -32,7 +32,7 @@ export interface StorageStage {
 
 /** Opens the data folder and its chain, and claims the validator key. Throws as `openChain` and `lockKey` do. */
 export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): Promise<StorageStage> => {
-  const { genesis, dataDir, validatorKey, stateHistory } = options
+  const { genesis, dataDir, validatorKey, stateHistory, segments } = options
   const { clock, logger, onFatal } = deps
   const part = (module: string) => logger.child({ module })
   reportSignatures(part('crypto'))
@@ -47,6 +47,7 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
     genesis,
     storePath: storePathOf(dataDir),
     stateHistory,
+    segmentBlocks: segments?.blocks,
     memory,
     logger,
     ephemeral,

@@ -1,5 +1,5 @@
 import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { encodeRlp, type RlpItem, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader } from '../rlp/rlp.ts'
+import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
 import { type DecodedTransaction, decodeTransaction } from './transaction.ts'
 
 /** Fields set by the sender before signing. */
@@ -33,36 +33,6 @@ export const serializeTransaction = (tx: UnsignedTransaction, signature: Transac
   ]
   return tx.type === 0 ? encodeRlp(fields) : typed(tx.type, fields)
 }
-
-/** Like `signingPayload`, cut out of the signed bytes instead of encoded anew: the hot path of sender recovery. */
-export const signedPayload = (tx: DecodedTransaction): Uint8Array => {
-  const { raw, type, chainId } = tx
-  const prefix = type === 0 ? 0 : 1
-  const start = prefix + listHeaderSize(raw[prefix] as number)
-  const end = raw.byteLength - integerSize(tx.v) - rlpStringBytes(tx.r) - rlpStringBytes(tx.s)
-  const suffix = type === 0 && chainId !== undefined ? replaySuffix(chainId) : EMPTY_BYTES
-  const payload = end - start + suffix.byteLength
-  const out = new Uint8Array(prefix + rlpHeaderBytes(payload) + payload)
-  if (prefix === 1) out[0] = type
-  const body = writeRlpHeader(out, prefix, payload, 0xc0)
-  out.set(raw.subarray(start, end), body)
-  out.set(suffix, body + end - start)
-  return out
-}
-
-/** Size of an encoded list's prefix, from its first byte. */
-const listHeaderSize = (first: number): number => (first < 0xf8 ? 1 : first - 0xf6)
-
-/** chain id, 0, 0 as EIP-155 appends them; cached, since a node nearly always handles one chain id. */
-let suffixOf: { readonly chainId: number; readonly bytes: Uint8Array } = { chainId: -1, bytes: EMPTY_BYTES }
-const replaySuffix = (chainId: number): Uint8Array => {
-  if (suffixOf.chainId !== chainId) {
-    suffixOf = { chainId, bytes: encodeRlp([uintItem(chainId), EMPTY_BYTES, EMPTY_BYTES]).subarray(1) }
-  }
-  return suffixOf.bytes
-}
-
-const integerSize = (value: bigint): number => (value < 0x80n ? 1 : 1 + uintItem(value).byteLength)
 
 const signatureV = (tx: UnsignedTransaction, yParity: 0 | 1): bigint => {
   if (tx.type !== 0) return BigInt(yParity)

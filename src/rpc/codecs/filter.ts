@@ -5,9 +5,7 @@ import { blockNumber } from './block.ts'
 import { asArray, asObject, member, plainMember, within } from './object.ts'
 import { ADDRESS_SCHEMA, HASH_SCHEMA, invalidValue, parseAddress, parseHash, parseHex } from './scalars.ts'
 
-/**
- * Log filter: null in `topics[i]` matches any topic, else the entry is a list of alternatives; no address matches any.
- */
+/** Log filter: null in `topics[i]` matches any topic, else the entry is a list of alternatives; no address matches any. */
 export interface LogFilterArgs {
   readonly fromBlock: BlockNumberRef | undefined
   readonly toBlock: BlockNumberRef | undefined

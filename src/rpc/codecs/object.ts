@@ -3,10 +3,7 @@ import { invalidValue, jsonKind } from './scalars.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/**
- * Returns the value as a JSON object, else throws; `__proto__` in a request is an own member, since JSON.parse defines
- * it as one.
- */
+/** Returns the value as a JSON object, else throws; `__proto__` in a request is an own member, since JSON.parse defines it as one. */
 export const asObject = (value: unknown, type: string): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as JsonObject)

@@ -41,9 +41,7 @@ const DURATION = /^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/
 const DURATION_PART = /^(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/
 const DURATION_CHARS = 32
 
-/**
- * Decodes a duration in Go's notation, such as "5s", "300ms" or "1m30s"; longer ones are cut to the node's own limit.
- */
+/** Decodes a duration in Go's notation, such as "5s", "300ms" or "1m30s"; longer ones are cut to the node's own limit. */
 const parseDuration = (value: unknown): number => {
   const text = parseString(value)
   if (text.length > DURATION_CHARS || !DURATION.test(text))

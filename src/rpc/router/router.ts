@@ -32,10 +32,7 @@ const TOO_COMPLEX = errorText('null', new RpcError(CODES.invalidRequest, 'reques
 const CRASHED = errorText('null', serverError('request handler crashed'))
 const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
 
-/**
- * Dispatcher of requests. Returns a promise only when a handler returned one, and a stream only when one of the results
- * is one.
- */
+/** Dispatcher of requests. Returns a promise only when a handler returned one, and a stream only when one of the results is one. */
 export interface Router {
   /** Handles a request body; `charge` receives the sum of the weights of its calls. */
   handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse>

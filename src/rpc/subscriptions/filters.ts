@@ -168,9 +168,7 @@ export class FilterManager {
     this.#pending.dropBefore(this.#pending.end)
   }
 
-  /**
-   * Returns log changes in portions: a range with too many results is halved, and the rest is returned by the next poll.
-   */
+  /** Returns log changes in portions: a range with too many results is halved, and the rest is returned by the next poll. */
   async #logChanges<Logs>(filter: LogFilter, find: (query: LogQuery) => Promise<Logs>): Promise<Logs> {
     const { toBlock: end = 'latest', shared } = filter.logs
     const head = this.#view.head().header.number

@@ -23,10 +23,7 @@ export interface RpcServerOptions extends RpcServiceOptions {
   readonly wsRedirect?: string | null
   /** Origins of web pages that may call, or `*`; none by default. */
   readonly cors?: readonly string[]
-  /**
-   * Refuses calls of web pages whose origin is neither in `cors` nor local; otherwise only the response is withheld from the
-   * page.
-   */
+  /** Refuses calls of web pages whose origin is neither in `cors` nor local; otherwise only the response is withheld from the page. */
   readonly checkOrigin?: boolean
   /** Accepted names in the Host header, or `*` (default). */
   readonly hosts?: readonly string[]

@@ -16,6 +16,8 @@ interface HistoryBackfillOptions {
   readonly thread: Pick<WorkerClient<HistoryMethods>, 'call' | 'close'>
   /** Updated with the first stored block. */
   readonly blocks: Pick<BlockStore, 'earliest'>
+  /** First block that is wanted. */
+  readonly start: () => number
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -46,11 +48,11 @@ export class HistoryBackfill {
   }
 
   async #run(): Promise<void> {
-    const { network, thread, blocks, logger } = this.#options
+    const { network, thread, blocks, start, logger } = this.#options
     let count: number = SNAPSHOT_LIMITS.historyBlocks
     let failures = 0
     let tip: HistoryTip | null = await thread.call('tip')
-    while (tip !== null && tip.number > 0 && !this.#isStopped) {
+    while (tip !== null && tip.number > 0 && tip.number >= start() && !this.#isStopped) {
       try {
         const step = await importHistory(network, tip, count, (range, at) => thread.call('put', range, at))
         tip = step.tip
@@ -65,7 +67,7 @@ export class HistoryBackfill {
         await this.#pause(failures * SNAPSHOT_LIMITS.retryMs)
       }
     }
-    if (tip?.number === 0) logger.info({}, 'history backfill finished')
+    if (tip !== null && !this.#isStopped) logger.info({}, 'history backfill finished')
   }
 
   #pause(ms: number): Promise<void> {

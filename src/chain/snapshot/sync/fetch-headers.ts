@@ -59,9 +59,7 @@ export const fetchSealedHeader = async (network: PeerSource, number: number, pee
   return sealed
 }
 
-/**
- * Fetches the header of the block named by the operator: a peer with another one is skipped and not blamed. Rejects as `request` does.
- */
+/** Fetches the header of the block named by the operator: a peer with another one is skipped and not blamed. Rejects as `request` does. */
 export const fetchCheckpoint = async (network: PeerSource, { number, hash }: BlockPlace): Promise<SealedHeader> => {
   const { answer } = await network.request(
     'getBlocks',

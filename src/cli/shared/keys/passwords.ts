@@ -6,10 +6,7 @@ export const PASSWORD_VARIABLE = 'TANDEM_PASSWORD'
 
 /** Passwords of key files. Never given on the command line, which every user of a machine can read. */
 export interface Passwords {
-  /**
-   * Returns the password of an encrypted file; `index` counts the key files of the command. Throws when there is no source for
-   * it.
-   */
+  /** Returns the password of an encrypted file; `index` counts the key files of the command. Throws when there is no source for it. */
   of(path: string, index?: number): Promise<string>
   /** Returns a new password, which a person types twice. */
   fresh(): Promise<string>

@@ -11,7 +11,7 @@ export const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     ...['p2pHost', 'p2pPort', 'advertise', 'peers', 'bootnodes', 'discovery', 'relays'],
     ...['sync', 'checkpoint', 'verify', 'snapshotInterval'],
   ],
-  'Execution and state': ['execution', 'stateHistory', 'memory', 'allowUnprotectedTxs'],
+  'Execution and state': ['execution', 'stateHistory', 'history', 'memory', 'allowUnprotectedTxs'],
   'Proof chain': ['mine', 'mineCoinbase', 'mineThreads', 'mineDuty', 'stratum'],
   'Explorer and faucet': [
     ...['explorer', 'explorerKeys', 'explorerLabels', 'explorerPrice', 'solcDir'],

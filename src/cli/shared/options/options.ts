@@ -87,8 +87,11 @@ const secondsOfDate = (text: string): number => {
 }
 const DATE = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/
 
-export const historyOption = (text: string): number | 'archive' =>
-  text === 'archive' ? text : integerOption(1, 1_000_000_000)(text)
+/** Parser of a number of blocks, or the word for all of them. */
+export const blocksOr =
+  <All extends string>(all: All) =>
+  (text: string): number | All =>
+    text === all ? all : integerOption(1, 1_000_000_000)(text)
 
 export const listOption = (text: string): readonly string[] =>
   text
@@ -148,7 +151,7 @@ export const nodeOptions = (): readonly Option[] => [
   new Option('--port <number>', 'port of HTTP and WebSocket; 0 picks a free one').argParser(portOption).default(8545),
   executionOption(),
   new Option('--state-history <blocks>', 'number of blocks whose old state can be queried; "archive" keeps all')
-    .argParser(historyOption)
+    .argParser(blocksOr('archive'))
     .default(128),
   new Option(
     '--memory <mib>',

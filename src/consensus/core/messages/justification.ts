@@ -36,10 +36,7 @@ export const allowedProposal = (
   return { kind: 'prepared', ...highest }
 }
 
-/**
- * Returns the highest prepared round and block, which the next proposal must carry; 'contradictory' when one round names two
- * blocks.
- */
+/** Returns the highest prepared round and block, which the next proposal must carry; 'contradictory' when one round names two blocks. */
 export const highestPrepared = (
   roundChanges: readonly RoundChangePayload[],
 ): { readonly round: number; readonly blockHash: Hex } | null | 'contradictory' => {

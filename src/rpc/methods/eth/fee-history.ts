@@ -104,9 +104,7 @@ const feeAfter = async (view: ChainView, number: number): Promise<bigint> => {
   return child?.baseFeePerGas ?? 0n
 }
 
-/**
- * Returns the tip at each percentile of the block's gas, with transactions ordered by tip; zeros for an empty block.
- */
+/** Returns the tip at each percentile of the block's gas, with transactions ordered by tip; zeros for an empty block. */
 const rewardsOf = async (view: ChainView, header: Header, points: readonly number[]): Promise<string[]> => {
   const shares = header.gasUsed === 0n ? [] : ((await view.tips(header.number)) ?? [])
   let at = 0

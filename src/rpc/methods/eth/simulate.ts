@@ -28,10 +28,7 @@ interface SimulationArgs extends Omit<SimulationRequest, 'number' | 'pending'> {
   readonly returnFullTransactions: boolean
 }
 
-/**
- * Rejects members that would select a kind of transaction or block that this node does not simulate, instead of ignoring
- * them.
- */
+/** Rejects members that would select a kind of transaction or block that this node does not simulate, instead of ignoring them. */
 const refuseMembers = (object: JsonObject, names: readonly string[], why: string): void => {
   for (const name of names)
     member(object, name, value => (Array.isArray(value) && value.length === 0 ? undefined : invalidValue(why)))

@@ -107,10 +107,7 @@ export const messageSigning: MethodTable = {
   }),
 }
 
-/**
- * Methods that use the node's key store; a public node has no keys and answers `unknown account`
- * (docs/interface.md#authentication).
- */
+/** Methods that use the node's key store; a public node has no keys and answers `unknown account` (docs/interface.md#authentication). */
 export const ethWallet = {
   eth_sign: method({
     summary: 'Signs a message with the EIP-191 prefix',

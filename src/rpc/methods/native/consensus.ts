@@ -82,10 +82,7 @@ const range = async (
   return new RawJson(`[${blocks.join(',')}]`)
 }
 
-/**
- * Number of a given block, or of the one after the head. Committees are stored for every cycle, so pruned state does
- * not matter.
- */
+/** Number of a given block, or of the one after the head. Committees are stored for every cycle, so pruned state does not matter. */
 const heightOf = async ({ view }: Context, ref: BlockNumberRef | undefined): Promise<number> =>
   ref === undefined || ref === 'pending' ? view.head().header.number + 1 : await blockNumberOf(view, ref)
 

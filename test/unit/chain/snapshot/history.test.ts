@@ -145,6 +145,7 @@ const fillFrom = async (
     close: async () => {},
   }
   const fill = new HistoryBackfill({
+    start: () => 0,
     network: network as never,
     thread: thread as never,
     blocks,
@@ -249,6 +250,7 @@ describe('the fetching of blocks before a snapshot', () => {
     const thread = startHistoryWorker(store)
     const put = vi.spyOn(thread, 'call')
     const fill = new HistoryBackfill({
+      start: () => 0,
       network: network as never,
       thread,
       blocks,

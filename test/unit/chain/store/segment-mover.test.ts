@@ -99,7 +99,7 @@ test('logs are indexed and verified whether the blocks are in tables, in a segme
   putLogIndex(named, { reverts: 0, ranges: [range] })
   await named.write()
   const problems: string[] = []
-  await verifyLogIndex(store, 200, (_, problem) => problems.push(problem))
+  await verifyLogIndex(store, { earliest: 0, head: 200 }, (_, problem) => problems.push(problem))
   expect(problems).toEqual([])
   expect(await store.first(BUCKETS.logPostings)).toBeDefined()
 })
@@ -107,7 +107,8 @@ test('logs are indexed and verified whether the blocks are in tables, in a segme
 const moverOf = (store: Store, bounds: { earliest: number; head: number }, warn: (text: string) => void = () => {}) =>
   new SegmentMover({
     store,
-    bounds: () => bounds,
+    blocks: bounds,
+    head: () => bounds.head,
     logger: { ...silentLogger, warn: (_: unknown, text: string) => warn(text) } as never,
   })
 
@@ -119,19 +120,20 @@ test('blocks are moved when a whole segment is old enough, and not while history
   await mover.settled()
   expect(readMoved(store).moved).toBe(0)
   bounds.earliest = 0
-  bounds.head = segmentBlocks + recentBlocks - 1
-  await mover.settled()
+  bounds.head = segmentBlocks + recentBlocks - 64
+  await moverOf(store, bounds).settled()
   expect(readMoved(store).moved).toBe(0)
-  bounds.head++
-  await mover.settled()
+  bounds.head += 64
+  await moverOf(store, bounds).settled()
   expect(readMoved(store)).toEqual({ moved: segmentBlocks, cleared: segmentBlocks, dropped: 0 })
   expect(await store.get(BUCKETS.body, numberKey(3))).toEqual(Uint8Array.of(1))
   bounds.head += 2 * segmentBlocks
-  await mover.settled()
+  const last = moverOf(store, bounds)
+  await last.settled()
   expect(readMoved(store).moved).toBe(3 * segmentBlocks)
-  await mover.close()
+  await last.close()
   bounds.head += segmentBlocks
-  await mover.settled()
+  await last.settled()
   expect(readMoved(store).moved).toBe(3 * segmentBlocks)
 })
 
@@ -148,7 +150,7 @@ test('a move that fails leaves the rows, is told of, and is tried again some blo
   unlinkSync(store.segmentFolder)
   await mover.settled()
   expect(readMoved(store).moved).toBe(0)
-  bounds.head += 256
+  bounds.head += 64
   await mover.settled()
   expect(readMoved(store).moved).toBe(segmentBlocks)
 })

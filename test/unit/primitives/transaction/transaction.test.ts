@@ -12,7 +12,6 @@ import {
 } from '../../../../src/primitives/transaction/transaction.ts'
 import {
   encodeTransaction,
-  signedPayload,
   signingPayload,
   type UnsignedTransaction,
 } from '../../../../src/primitives/transaction/transaction-encoding.ts'
@@ -139,8 +138,8 @@ describe.each(Object.entries(examples))('%s', (_, unsigned) => {
     expect(recoverTransaction(tx).hash).toBe(keccak256Hex(tx.raw))
   })
 
-  test('the payload cut from the signed bytes is the one that was signed', () => {
-    expect(signedPayload(signed(unsigned, KEY))).toEqual(signingPayload(unsigned))
+  test('the payload of the signed bytes is the one that was signed', () => {
+    expect(signingPayload(signed(unsigned, KEY))).toEqual(signingPayload(unsigned))
   })
 })
 

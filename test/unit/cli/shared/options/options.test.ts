@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { historyOption, httpUrlOption, originsOption } from '../../../../../src/cli/shared/options/options.ts'
+import { blocksOr, httpUrlOption, originsOption } from '../../../../../src/cli/shared/options/options.ts'
 import { trustProxyOption } from '../../../../../src/cli/shared/options/proxy-options.ts'
 
 test('history is at least one block: the state before the head is what a proof or a trace starts from', () => {
-  expect(historyOption('1')).toBe(1)
-  expect(historyOption('archive')).toBe('archive')
-  expect(() => historyOption('0')).toThrow('whole number from 1 to')
+  const option = blocksOr('archive')
+  expect(option('1')).toBe(1)
+  expect(option('archive')).toBe('archive')
+  expect(() => option('0')).toThrow('whole number from 1 to')
 })
 
 test('an address of JSON-RPC is that of a web server', () => {
