@@ -5,7 +5,7 @@ import { PROFILE_NAMES, type ProfileName } from '../../devtools/sim/plan/profile
 import { addOutcome, noTotals, type Totals } from '../../devtools/sim/swarm/run-outcome.ts'
 import type { Failure } from '../../devtools/sim/swarm/run-seed.ts'
 import { runSeeds } from '../../devtools/sim/swarm/worker-pool.ts'
-import { seedRange } from '../support/seeds.ts'
+import { seedRange } from '../support/seed.ts'
 
 interface Trial {
   readonly totals: Totals

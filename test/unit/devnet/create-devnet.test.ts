@@ -13,7 +13,7 @@ import { CHAIN_LIMITS } from '../../../src/config/limits/chain.ts'
 import { signatures } from '../../../src/crypto/signature.ts'
 import { createDevnet } from '../../../src/devnet/create-devnet.ts'
 import type { CreateDevnetOptions, Devnet } from '../../../src/devnet/types.ts'
-import { seedRange } from '../../support/seeds.ts'
+import { seedRange } from '../../support/seed.ts'
 
 const open = async (options?: CreateDevnetOptions): Promise<Devnet> => {
   const chain = await createDevnet(options)

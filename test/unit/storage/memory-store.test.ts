@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey, readNumber } from '../../../src/storage/keys.ts'
 import { type Snapshot, Store } from '../../../src/storage/store.ts'
-import { seedRange } from '../../support/seeds.ts'
+import { seedRange } from '../../support/seed.ts'
 import { temporaryDirectory } from './temp-store.ts'
 
 const { code } = BUCKETS
