@@ -54,24 +54,15 @@ const createPino = (options: LoggingOptions, destination: DestinationStream): Lo
 
 /** In-process and synchronous: no worker to start, and nothing is lost when the process ends. */
 const person = (destination: DestinationStream, options: LoggingOptions): DestinationStream => {
-  let format: ((line: string) => string) | undefined
-  return {
-    write(line) {
-      format ??= loadFormat(options)
-      return destination.write(format(line))
-    },
-  }
-}
-
-const loadFormat = (options: LoggingOptions): ((line: string) => string) => {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
-  return prettyFactory({
+  const format = prettyFactory({
     colorize: options.colour ?? (options.destination === undefined && usesColour(process.stderr, process.env)),
     translateTime: false,
     customPrettifiers: { time: time => timeOfDay(new Date(String(time))) },
     hideObject: true,
     messageFormat: sentence,
   })
+  return { write: line => destination.write(format(line)) }
 }
 
 /** Local time as HH:MM:ss.l. */

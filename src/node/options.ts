@@ -1,5 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
+import type { TlsFiles } from '@tandem/base/fs/tls-files.ts'
 import type { Logger, LogLevel } from '@tandem/base/logger.ts'
 import type { Checkpoint } from '../chain/snapshot/sync/snapshot-selector.ts'
 import type { Genesis } from '../config/genesis/genesis.ts'
@@ -8,7 +9,6 @@ import type { Namespace } from '../config/networks.ts'
 import type { ExecutionMode } from '../evm/executor-types.ts'
 import type { NetworkOptions } from '../network/identity/options.ts'
 import type { ClientRules } from '../rpc/transport/clients/clients.ts'
-import type { TlsFiles } from '../rpc/transport/http/tls-files.ts'
 
 /** Options of the connection to peers. */
 export type PeerOptions = Pick<

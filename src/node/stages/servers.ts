@@ -2,13 +2,14 @@ import type { Server } from 'node:net'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { EXPLORER_PATH, FAUCET_PATH, RPC_PATH, type Site } from '@tandem/web/site.ts'
+import type { FastifyInstance } from 'fastify'
 import type { Chain } from '../../chain/chain.ts'
 import { NAMESPACES } from '../../config/networks.ts'
 import type { CallService } from '../../evm/calls/types.ts'
 import type { MiningService } from '../../powchain/mining/mining-service.ts'
 import { methodsFor } from '../../rpc/methods/methods.ts'
 import { namespacesIn } from '../../rpc/router/method.ts'
-import { createRpcServer, type RpcServerOptions } from '../../rpc/transport/server.ts'
+import { createRpcServer, type RpcCall, type RpcServerOptions } from '../../rpc/transport/server.ts'
 import type { RpcServiceOptions } from '../../rpc/transport/service.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
 import type { NodePageOptions } from '../parts/pages/node-page.ts'
@@ -60,24 +61,25 @@ export const openServers = async (
 ): Promise<Omit<RunningNode['urls'], 'peer'>> => {
   const { options, deps, teardown, part, observer } = storage
   const { chain, peers } = core
-  const explorer = await explorerOf(storage, { ...rpc, wallet: walletOf(core, []) })
-  const faucet = await faucetOf(storage)
+  const { explorer, faucet, ephemeral = false } = options
   const server = await createRpcServer(
     {
       ...served,
       ...publicOptions(storage),
       port: options.port ?? 0,
       health: core.health,
-      routes: (app, call) => {
-        explorer?.(app, call)
-        faucet?.(app, call)
+      async routes(app, call) {
+        await addExplorer(storage, { ...rpc, wallet: walletOf(core, []) }, app)
+        await addFaucet(storage, app, call)
       },
       pages: createNodePages(pageOptions(storage, core, served, explorer !== undefined)),
     },
     service,
   )
   teardown.add(() => server.close())
-  teardown.add(warmUpCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
+  // Grants of an earlier process and the index do not wait for a request.
+  if (!ephemeral) await server.routes()
+  teardown.add(warmUpCalls({ server: server.server, calls: reads.calls, chain, clock: deps.clock }))
   const operator = await openOperator(storage, {
     ...{ ...rpc, mining, health: core.health },
     ...(peers && { peers: peers.network }),
@@ -104,15 +106,16 @@ export const openServers = async (
   }
 }
 
-/** Loaded only where it is served; the explorer itself is a process, started by the first request. */
-const explorerOf = async (
+/** The explorer itself is a process, started by the first request. */
+const addExplorer = async (
   { options, teardown, part }: StorageStage,
   rpc: RpcServiceOptions,
-): Promise<RpcServerOptions['routes']> => {
+  app: FastifyInstance,
+): Promise<void> => {
   const { explorer, dataDir, ephemeral = false, disabledMethods = [] } = options
-  if (explorer === undefined) return undefined
+  if (explorer === undefined) return
   const { createExplorer } = await import('../parts/pages/explorer.ts')
-  return createExplorer(
+  createExplorer(
     {
       ...{ explorer, dataDir, ephemeral, disabledMethods },
       publicNamespaces: (options.namespaces ?? options.genesis.params.namespaces).http,
@@ -121,7 +124,7 @@ const explorerOf = async (
       logger: part('explorer'),
     },
     teardown,
-  )
+  )(app)
 }
 
 /**
@@ -147,17 +150,15 @@ const openExplorerRpc = async (
   return { url: `ws://127.0.0.1:${server.port}/ws?apikey=${key}`, close: () => server.close() }
 }
 
-const faucetOf = async ({
-  options,
-  deps,
-  teardown,
-  part,
-  observer,
-}: StorageStage): Promise<RpcServerOptions['routes']> => {
+const addFaucet = async (
+  { options, deps, teardown, part, observer }: StorageStage,
+  app: FastifyInstance,
+  call: RpcCall,
+): Promise<void> => {
   const { faucet, dataDir, ephemeral = false, genesis } = options
-  if (faucet === undefined) return undefined
+  if (faucet === undefined) return
   const { createFaucet } = await import('../parts/pages/faucet.ts')
-  return createFaucet(
+  createFaucet(
     {
       ...faucet,
       params: genesis.params,
@@ -170,7 +171,7 @@ const faucetOf = async ({
       metrics: observer?.metrics,
     },
     teardown,
-  )
+  )(app, call)
 }
 
 const siteOf = ({ genesis: { params }, faucet }: NodeOptions, explorer: boolean): Site => ({

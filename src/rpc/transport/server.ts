@@ -1,17 +1,18 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { onTurnEnd } from '@tandem/base/async/time-slice.ts'
-import type { Hex } from '@tandem/base/bytes.ts'
-import { ClientBudget } from '@tandem/base/client-budget.ts'
+import { readTls, type TlsFiles, watchTls } from '@tandem/base/fs/tls-files.ts'
 import { collectYoungGarbage } from '@tandem/base/worker/garbage.ts'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import type { HealthStatus, MiningPort } from '../ports.ts'
+import type { HealthStatus } from '../ports.ts'
 import type { Budgets } from '../router/budgets.ts'
 import { textOfResponse } from '../router/response.ts'
-import { type ClientRules, Clients, clientIdOf } from './clients/clients.ts'
-import { cancellationOf } from './http/calls.ts'
-import { createHttp, type HttpOptions, type NodePages } from './http/http.ts'
-import { readTls, type TlsFiles, watchTls } from './http/tls-files.ts'
+import { type ClientRules, Clients } from './clients/clients.ts'
+import { createHttp, type HttpOptions } from './http/http.ts'
+import type { NodePages } from './http/routes.ts'
 import { createRpcService, type RpcService, type RpcServiceOptions } from './service.ts'
 import { attachWebSockets } from './ws/ws.ts'
 
@@ -37,7 +38,7 @@ export interface RpcServerOptions extends RpcServiceOptions {
   /** Pages for browsers; omitted: none. */
   readonly pages?: NodePages
   /** Additional routes on the same port (explorer, faucet), which may call methods of the HTTP endpoint. */
-  readonly routes?: (app: FastifyInstance, call: RpcCall) => void
+  readonly routes?: (app: FastifyInstance, call: RpcCall) => void | Promise<void>
 }
 
 /** Returns the text of the response to the text of a JSON-RPC request. */
@@ -46,8 +47,9 @@ export type RpcCall = (request: string) => Promise<string>
 export interface RpcServer {
   readonly address: string
   readonly port: number
-  /** For tests without sockets: `app.inject`. */
-  readonly app: FastifyInstance
+  readonly server: Server
+  /** Loads the routes before a request does. */
+  readonly routes: () => Promise<FastifyInstance>
   /** Resources held by the clients. */
   readonly budgets: Budgets
   /** Closes within a second, also with clients connected. */
@@ -60,23 +62,20 @@ export const createRpcServer = async (options: RpcServerOptions, shared?: RpcSer
   const { hub, budgets, metrics } = service
   onTurnEnd(collectYoungGarbage)
   const tls = options.tls && (await readTls(options.tls))
-  const { app, sockets } = attachTransports(options, service, tls)
-  const unwatch = options.tls && watchTls(app.server as unknown as HttpsServer, options.tls, options.log)
+  const { http, sockets } = attachTransports(options, service, tls)
+  const unwatch = options.tls && watchTls(http.server as HttpsServer, options.tls, options.log)
   metrics?.gauges.push({ connections: sockets.sockets, subscriptions: () => hub.size, budgets })
-  await app.listen({ host: options.host, port: options.port, backlog: RPC_LIMITS.backlog })
-  const bound = app.addresses()[0]
-  const { address, port } =
-    typeof bound === 'object' && 'port' in bound ? bound : { address: options.host, port: options.port }
+  const { host, port } = options
+  http.server.listen({ host, port, backlog: RPC_LIMITS.backlog })
+  await once(http.server, 'listening')
   return {
-    address,
-    port,
-    app,
-    budgets,
+    ...(http.server.address() as AddressInfo),
+    ...{ server: http.server, routes: http.routes, budgets },
     async close() {
       unwatch?.()
       if (shared === undefined) service.close()
       await sockets.close()
-      await app.close()
+      await http.close()
     },
   }
 }
@@ -91,7 +90,7 @@ const attachTransports = (options: RpcServerOptions, service: RpcService, tls: H
   const clients = new Clients(options.clientRules ?? {})
   const access = { cors: options.cors ?? [], hosts, checkOrigin: options.checkOrigin ?? false }
   const common = { gate, ...access, clients, budgets }
-  const app = createHttp({
+  const http = createHttp({
     ...common,
     endpoint: endpoints.http,
     wsPaths: paths,
@@ -100,10 +99,11 @@ const attachTransports = (options: RpcServerOptions, service: RpcService, tls: H
     compression: options.compression ?? false,
     health: options.health ?? (() => ({ healthy: true })),
     pages: options.pages,
+    mining: options.mining,
+    routes: async app =>
+      options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoints.http))),
   })
-  if (options.mining !== undefined) addWorkRoute(app, options.mining)
-  options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoints.http)))
-  const sockets = attachWebSockets(app.server, {
+  const sockets = attachWebSockets(http.server, {
     ...common,
     endpoint: endpoints.ws,
     hub,
@@ -111,66 +111,5 @@ const attachTransports = (options: RpcServerOptions, service: RpcService, tls: H
     redirect,
     log: options.log,
   })
-  return { app, sockets }
-}
-
-type Work = NonNullable<ReturnType<MiningPort['work']>>
-
-/**
- * `GET /work`: the work of native_getWork. With `longpollid`, the seal hash of the work that the miner has, the answer waits for other
- * work, half a minute at most.
- */
-export const addWorkRoute = (app: FastifyInstance, mining: Pick<MiningPort, 'work' | 'onWork'>): void => {
-  const places = new ClientBudget(RPC_LIMITS.workPolls)
-  app.get('/work', async (request: FastifyRequest, reply: FastifyReply) => {
-    const query = request.query as Readonly<Record<string, unknown>>
-    const { coinbase, longpollid } = query
-    if (coinbase !== undefined && !isAddress(coinbase)) return refuse(reply, 400, 'coinbase is 0x and 40 hex digits')
-    const payee = coinbase?.toLowerCase() as Hex | undefined
-    const fresh = () => {
-      const work = mining.work(payee)
-      return work?.[0] === longpollid ? undefined : work
-    }
-    const now = fresh()
-    if (now !== undefined) return answer(reply, now)
-    if (longpollid === undefined) return refuse(reply, 503, NO_WORK)
-    const place = places.meter(clientIdOf(request.ip))
-    if (!place.hold(1)) return refuse(reply, 503, 'too many miners wait: poll native_getWork')
-    const work = await nextWork(mining, fresh, request).finally(() => place.hold(0))
-    const known = work ?? mining.work(payee)
-    return known === undefined ? refuse(reply, 503, NO_WORK) : answer(reply, known)
-  })
-}
-
-const NO_WORK = 'no mining work available yet'
-
-const isAddress = (value: unknown): value is string => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)
-
-const refuse = (reply: FastifyReply, code: number, reason: string): FastifyReply =>
-  reply.code(code).type('text/plain').send(`${reason}\n`)
-
-const answer = (reply: FastifyReply, work: Work): FastifyReply =>
-  reply.header('content-type', 'application/json').send(JSON.stringify(work))
-
-/** Resolves to undefined when the time is over or the miner has gone. */
-const nextWork = async (
-  mining: Pick<MiningPort, 'onWork'>,
-  fresh: () => Work | undefined,
-  { raw }: FastifyRequest,
-): Promise<Work | undefined> => {
-  const { promise, resolve } = Promise.withResolvers<Work | undefined>()
-  const timer = setTimeout(resolve, RPC_LIMITS.workPollMs, undefined)
-  const stop = mining.onWork(() => {
-    const work = fresh()
-    if (work !== undefined) resolve(work)
-  })
-  // One listener of the socket for all of its polls.
-  const forget = cancellationOf(raw.socket).onCancel(() => resolve(undefined))
-  try {
-    return await promise
-  } finally {
-    clearTimeout(timer)
-    stop()
-    forget()
-  }
+  return { http, sockets }
 }

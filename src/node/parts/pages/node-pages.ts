@@ -1,5 +1,5 @@
 import type { WebResponse } from '@tandem/web/response.ts'
-import type { NodePages } from '../../../rpc/transport/http/http.ts'
+import type { NodePages } from '../../../rpc/transport/http/routes.ts'
 import type { NodePageOptions, NodePageRequest } from './node-page.ts'
 
 /** Pages of the public port for browsers. Templates and assets are loaded when the first browser comes. */

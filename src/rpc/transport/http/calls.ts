@@ -183,3 +183,9 @@ export const cancellationOf = (socket: Socket): Cancellation => {
   else socket.once('close', () => cancellation.cancel())
   return cancellation
 }
+
+/** Path of the URL of a request. */
+export const pathOfUrl = (url: string): string => {
+  const query = url.indexOf('?')
+  return query === -1 ? url : url.slice(0, query)
+}

@@ -5,47 +5,21 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http'
-import { createServer as createEncrypted } from 'node:https'
 import type { Socket } from 'node:net'
-import { ASSETS_PATH, wantsPage } from '@tandem/web/negotiation.ts'
-import type { WebResponse } from '@tandem/web/response.ts'
-import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import type { HealthStatus } from '../../ports.ts'
 import type { Budgets } from '../../router/budgets.ts'
-import { type AccessRules, corsFields, hostAllowed, originAllowed, VERBS } from '../clients/access.ts'
-import { type ClientIdentity, type Clients, clientRefusal } from '../clients/clients.ts'
+import { type AccessRules, corsFields, hostAllowed, originAllowed } from '../clients/access.ts'
+import { type ClientIdentity, clientRefusal } from '../clients/clients.ts'
 import { Connections } from '../clients/connections.ts'
-import { type CallOptions, createCallHandler, type Fields, JSON_TYPE, sendLine } from './calls.ts'
+import { type CallOptions, createCallHandler, type Fields, pathOfUrl, sendLine } from './calls.ts'
 import { limitPieces } from './read-body.ts'
+import type { RouteOptions } from './routes.ts'
 
-export interface HttpOptions extends AccessRules, CallOptions {
-  readonly wsPaths: readonly string[]
-  /** Redirected by 301 to the first of `wsPaths`; null on most networks. */
-  readonly wsRedirect: string | null
+export interface HttpOptions extends AccessRules, CallOptions, RouteOptions {
   /** Certificate and key; undefined: not encrypted. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined
-  readonly clients: Clients
   readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'connections'>
-  readonly health: () => HealthStatus
-  /** Omitted: `GET /` returns an empty text to everybody. */
-  readonly pages?: NodePages | undefined
-}
-
-/** Pages for browsers on the port of JSON-RPC. */
-export interface NodePages {
-  /** The node's own page. */
-  front(request: {
-    readonly host: string | undefined
-    readonly acceptEncoding: string | undefined
-  }): Promise<WebResponse>
-  /** A style sheet or script of a page; undefined: there is none at the path. */
-  asset(path: string, acceptEncoding: string | undefined): Promise<WebResponse | undefined>
-}
-
-/** Routes of this port declare no schema; this avoids loading fastify's compilers at every start. */
-const noSchemas = (): never => {
-  throw new Error('a route with a schema needs schema compilers')
 }
 
 const SERVER_OPTIONS = {
@@ -58,38 +32,35 @@ const SERVER_OPTIONS = {
 
 /**
  * HTTP transport: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport). The server
- * handles calls itself, and leaves other requests to fastify's router.
+ * handles calls itself, and leaves other requests to the routes, which the first of them loads.
  */
-export const createHttp = (options: HttpOptions): FastifyInstance => {
-  const connections = new Connections(options.clients, options.budgets)
-  const app = fastify({
-    serverFactory: route => createServer(options, connections, route),
-    clientErrorHandler: (error, socket) => refuseUnparsed(error, socket, connections.mayRefuse(socket)),
-    bodyLimit: RPC_LIMITS.bodyBytes,
-    forceCloseConnections: true,
-    exposeHeadRoutes: false,
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-  })
-  app.removeAllContentTypeParsers()
-  // Routes that take a body bring their parsers; of another body Node.js drops what it has not read.
-  app.addContentTypeParser(JSON_TYPE, (_request, _payload, done) => done(null))
-  app.setErrorHandler(({ statusCode = 500 }: { readonly statusCode?: number }, _request, reply) =>
-    reply
-      .type('text/plain')
-      .code(statusCode)
-      .send(`${STATUS_CODES[statusCode] ?? 'error'}\n`),
-  )
-  // For limits of other routes on this port.
-  if (!options.clients.isByConnection)
-    app.addHook('onRequest', (request, _reply, done) => {
-      Object.defineProperty(request, 'ip', { value: options.clients.addressOf(request.raw) })
-      done()
-    })
-  addRoutes(app, options)
-  return app
+export const createHttp = (
+  options: HttpOptions,
+): { readonly server: Server; readonly routes: () => Promise<FastifyInstance>; close(): Promise<void> } => {
+  let loading: Promise<FastifyInstance> | undefined
+  const routes = (): Promise<FastifyInstance> => {
+    loading ??= import('./routes.ts').then(({ createRoutes }) => createRoutes(options))
+    return loading
+  }
+  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { routing } = await routes()
+    if (response.destroyed) return
+    limitPieces(request)
+    routing(request, response)
+  }
+  const server = createServer(options, new Connections(options.clients, options.budgets), route)
+  return {
+    server,
+    routes,
+    async close() {
+      const closed = new Promise<unknown>(resolve => server.close(resolve))
+      server.closeAllConnections()
+      await Promise.all([closed, loading?.then(app => app.close())])
+    },
+  }
 }
 
-type Route = (request: IncomingMessage, response: ServerResponse) => void
+type Route = (request: IncomingMessage, response: ServerResponse) => unknown
 
 const createServer = (options: HttpOptions, connections: Connections, route: Route): Server => {
   const { tls } = options
@@ -101,7 +72,10 @@ const createServer = (options: HttpOptions, connections: Connections, route: Rou
       headers.upgrade?.toLowerCase() === 'websocket' && !connections.hasUnanswered(socket),
   }
   const server: Server =
-    tls === undefined ? createPlain(serverOptions, listener) : createEncrypted({ ...serverOptions, ...tls }, listener)
+    tls === undefined
+      ? createPlain(serverOptions, listener)
+      : process.getBuiltinModule('node:https').createServer({ ...serverOptions, ...tls }, listener)
+  server.on('clientError', (error, socket) => refuseUnparsed(error, socket as Socket, connections.mayRefuse(socket)))
   server.maxRequestsPerSocket = RPC_LIMITS.connectionRequests
   if (tls === undefined)
     server.on('connection', socket => {
@@ -139,12 +113,11 @@ const listenerFor = (options: HttpOptions, connections: Connections, route: Rout
   ): void => {
     const refusal = clientRefusal(identity)
     if (refusal !== undefined) sendLine(response, refusal.status, refusal.text, { ...fields, ...refusal.headers })
-    else if (callPaths.has(pathOf(request.url ?? ''))) call(request, response, identity as ClientIdentity, fields)
+    else if (callPaths.has(pathOfUrl(request.url ?? ''))) call(request, response, identity as ClientIdentity, fields)
     else passOn(request, response, fields)
   }
   const passOn = (request: IncomingMessage, response: ServerResponse, fields: Fields): void => {
     for (const [name, value] of Object.entries(fields)) response.setHeader(name, value)
-    limitPieces(request)
     route(request, response)
   }
   return (request, response) => {
@@ -173,66 +146,4 @@ const refuseUnparsed = (error: NodeJS.ErrnoException, socket: Socket, mayRefuse:
   const fields = `content-type: text/plain\r\nconnection: close\r\ncontent-length: ${reason.length + 1}`
   const text = `HTTP/1.1 ${status} ${reason}\r\n${fields}\r\n\r\n${reason}\n`
   socket.end(text, () => socket.destroy())
-}
-
-const addRoutes = (app: FastifyInstance, options: HttpOptions): void => {
-  const { wsPaths, wsRedirect, health } = options
-  addPages(app, options)
-  for (const path of wsPaths)
-    if (path !== '/')
-      app.get(path, (_request, reply) =>
-        reply
-          .code(426)
-          .headers({ upgrade: 'websocket', connection: 'Upgrade, close' })
-          .send('this path speaks WebSocket: send an Upgrade header\n'),
-      )
-  if (wsRedirect !== null)
-    app.all(wsRedirect, (_request, reply) =>
-      reply
-        .code(301)
-        .header('location', wsPaths[0] ?? '/')
-        .send(''),
-    )
-  app.get('/health', { exposeHeadRoute: true }, (_request, reply) => {
-    const status = health()
-    return reply
-      .code(status.healthy ? 200 : 503)
-      .header('content-type', JSON_TYPE)
-      .send(JSON.stringify(status))
-  })
-  app.options('*', (_request, reply) => reply.code(204).header('allow', VERBS).send())
-  app.setNotFoundHandler((request, reply) => {
-    const known = ['/', ...wsPaths, '/health'].includes(pathOf(request.url))
-    if (known) return reply.code(405).header('allow', VERBS).type('text/plain').send('method not allowed\n')
-    return reply.code(404).type('text/plain').send('not found\n')
-  })
-}
-
-/** A browser gets a page at `/`; load balancers and other clients get what they always got, an empty text. */
-const addPages = (app: FastifyInstance, { pages }: HttpOptions): void => {
-  app.get('/', { exposeHeadRoute: true }, async ({ headers }, reply) => {
-    if (pages === undefined) return reply.send('')
-    reply.header('vary', 'accept')
-    if (!wantsPage(headers.accept)) return reply.send('')
-    const acceptEncoding = encodingOf(headers)
-    return sendResponse(reply, await pages.front({ host: headers.host, acceptEncoding }))
-  })
-  if (pages === undefined) return
-  app.get(`${ASSETS_PATH}/*`, async ({ url, headers }, reply) => {
-    const asset = await pages.asset(pathOf(url), encodingOf(headers))
-    return asset === undefined ? reply.callNotFound() : sendResponse(reply, asset)
-  })
-}
-
-const encodingOf = (headers: IncomingMessage['headers']): string | undefined => {
-  const accepted = headers['accept-encoding']
-  return typeof accepted === 'string' ? accepted : undefined
-}
-
-const sendResponse = (reply: FastifyReply, { status, headers, body }: WebResponse): FastifyReply =>
-  reply.code(status).headers(headers).send(body)
-
-const pathOf = (url: string): string => {
-  const query = url.indexOf('?')
-  return query === -1 ? url : url.slice(0, query)
 }

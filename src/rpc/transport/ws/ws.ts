@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
+import { createRequire } from 'node:module'
 import type { Duplex } from 'node:stream'
-import { type WebSocket, WebSocketServer } from 'ws'
+import type { WebSocket, WebSocketServer } from 'ws'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { Budgets } from '../../router/budgets.ts'
 import { hostAllowed, originAllowed } from '../clients/access.ts'
@@ -25,13 +26,7 @@ export const attachWebSockets = (
   server: Server,
   options: WsOptions,
 ): { readonly sockets: () => number; close(): Promise<void> } => {
-  const wss = new WebSocketServer({
-    noServer: true,
-    maxPayload: RPC_LIMITS.bodyBytes,
-    // Each fragment of a message costs an object, however small it is.
-    maxFragments: RPC_LIMITS.socketFragments,
-    perMessageDeflate: false,
-  })
+  let created: WebSocketServer | undefined
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     // A destroyed socket emits no close event.
     if (socket.destroyed) return
@@ -60,27 +55,41 @@ export const attachWebSockets = (
       return
     }
     socket.once('close', place.free)
-    wss.handleUpgrade(request, socket, head, client => {
+    created ??= createWss()
+    created.handleUpgrade(request, socket, head, client => {
       client.on('pong', () => silent.delete(client))
       client.on('message', place.used)
       connection = new WsConnection(client, request, { ...options, identity })
     })
   }
+  const clients = (): ReadonlySet<WebSocket> => created?.clients ?? NO_CLIENTS
   server.on('upgrade', onUpgrade)
-  const heartbeat = setInterval(() => ping(wss.clients), RPC_LIMITS.socketPingMs).unref()
+  const heartbeat = setInterval(() => ping(clients()), RPC_LIMITS.socketPingMs).unref()
   return {
-    sockets: () => wss.clients.size,
+    sockets: () => clients().size,
     async close() {
       clearInterval(heartbeat)
       server.off('upgrade', onUpgrade)
-      for (const client of wss.clients) client.close(GOING_AWAY, 'node is stopping')
+      for (const client of clients()) client.close(GOING_AWAY, 'node is stopping')
       const deadline = performance.now() + CLOSE_GRACE_MS
-      while (wss.clients.size > 0 && performance.now() < deadline) await new Promise(resolve => setTimeout(resolve, 10))
-      for (const client of wss.clients) client.terminate()
-      wss.close()
+      while (clients().size > 0 && performance.now() < deadline) await new Promise(resolve => setTimeout(resolve, 10))
+      for (const client of clients()) client.terminate()
+      created?.close()
     },
   }
 }
+
+const NO_CLIENTS: ReadonlySet<WebSocket> = new Set()
+
+/** Loaded by the first client: a quiet start does not wait for it. */
+const createWss = (): WebSocketServer =>
+  new (createRequire(import.meta.url)('ws') as typeof import('ws')).WebSocketServer({
+    noServer: true,
+    maxPayload: RPC_LIMITS.bodyBytes,
+    // Each fragment of a message costs an object, however small it is.
+    maxFragments: RPC_LIMITS.socketFragments,
+    perMessageDeflate: false,
+  })
 
 /** Clients without a pong to the last ping. */
 const silent = new WeakSet<WebSocket>()

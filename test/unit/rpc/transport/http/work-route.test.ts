@@ -4,7 +4,7 @@ import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { type FastifyInstance, fastify } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
-import { addWorkRoute } from '../../../../../src/rpc/transport/server.ts'
+import { addWorkRoute } from '../../../../../src/rpc/transport/http/routes.ts'
 
 type Work = readonly [Hex, Hex, Hex, Hex]
 
