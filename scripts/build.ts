@@ -152,7 +152,8 @@ export const build = async (folder: string): Promise<void> => {
   const graph = { ...programs, 'behind-node': join(ROOT, BEHIND_NODE), ...others }
   const { command, modules } = await bundle(lib, graph, { plugins })
   await bundle(lib, { [ALONE]: alone })
-  await bundle(lib, { tandem: join(ROOT, 'src/cli/boot.ts') }, { define: { ENTRY: JSON.stringify(command) } })
+  const define = { ENTRY: JSON.stringify(command), VERSION: JSON.stringify(manifest().version) }
+  await bundle(lib, { tandem: join(ROOT, 'src/cli/boot.ts') }, { define })
   writeFileSync(join(lib, 'devnet.d.cts'), declarations())
   for (const path of globSync('{src,packages}/**/{assembly/*.wasm,assets/*.{css,js,svg}}', { cwd: ROOT }).sort())
     cpSync(join(ROOT, path), join(lib, path.endsWith('.wasm') ? '' : 'assets', basename(path)))

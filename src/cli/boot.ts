@@ -13,8 +13,9 @@ import { setHeapGrowth, underDefaultGrowth, useNurseryLimits } from '@tandem/bas
  * In an executable (scripts/build-executable.ts) it is the first file of every thread and process, and chunks, compiled code and addons are assets.
  */
 
-/** Name of the first chunk, which the build fills in. */
+/** Name of the first chunk, and version of the package, which the build fills in. */
 declare const ENTRY: string
+declare const VERSION: string
 
 /** Delay after which the functions of a start have run. */
 const STARTED_AFTER_MS = 2_000
@@ -83,6 +84,8 @@ const loadAddon = (name: string): unknown => {
 
 /** Runs the command; in an executable, the entry that the first argument names. */
 const boot = (): void => {
+  const [, , first = '', ...more] = process.argv
+  if (more.length === 0 && (first === '--version' || first === '-V')) return void process.stdout.write(`${VERSION}\n`)
   if (isMainThread) useNurseryLimits()
   const folder = process.env['NODE_COMPILE_CACHE']
   const file = folder && !assets.has(KEPT) ? join(folder, `start-${process.version}-${ENTRY}.bin`) : undefined
@@ -121,7 +124,6 @@ const boot = (): void => {
     return assets.has(addon) ? load(addon) : requireOther(name)
   }
 
-  const [, , first = ''] = process.argv
   underDefaultGrowth(() => load(first.endsWith('.cjs') && assets.has(first) ? first : ENTRY))
   setTimeout(() => {
     if (file && folder && !isComplete) underDefaultGrowth(() => keep(file, folder, chunks))

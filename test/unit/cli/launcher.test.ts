@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
@@ -81,6 +81,19 @@ touch node_modules/.package-lock.json`
     expect(await secondSaid).toBe('Another start is installing what the node needs; waiting for it ...\nstarted')
   })
 })
+
+test('version and texts of a package need no other Node and no flags', () =>
+  withLauncher('', async ({ root }) => {
+    rmSync(join(root, 'src'), { recursive: true })
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ type: 'module', version: '1.2.3' }))
+    mkdirSync(join(root, 'lib'))
+    writeFileSync(join(root, 'lib', 'tandem.cjs'), 'process.stdout.write(JSON.stringify(process.execArgv))')
+    const said = (...args: string[]) =>
+      execFileSync(process.execPath, [join(root, 'bin', 'tandem.mjs'), ...args], { encoding: 'utf8' })
+    expect(said('--version')).toBe('1.2.3\n')
+    for (const args of [['--help'], ['devnet', '-h'], ['completion', 'bash']]) expect(said(...args)).toBe('[]')
+    expect(JSON.parse(said('devnet'))).toEqual(NODE_FLAGS)
+  }))
 
 test('a missing package says what to run', () => {
   const error = Object.assign(new Error("Cannot find package 'ws' imported from a.ts"), {
