@@ -82,7 +82,8 @@ export class SegmentMover {
     const { store, blocks, head, history, logger } = this.#options
     const start = historyStart(store, head(), history)
     if (blocks.earliest > start) return
-    if (blocks.earliest === start) return dropBlocks(store, start, isOver)
+    await dropBlocks(store, blocks.earliest, isOver)
+    if (blocks.earliest === start) return
     const batch = store.batch()
     putEarliestBlock(batch, start)
     await batch.write()
@@ -106,8 +107,8 @@ const dropBlocks = async (store: Store, end: number, isOver: () => boolean): Pro
   for (;;) {
     const { moved, dropped } = readMoved(store)
     await rm(segmentPath(store.segmentFolder, dropped - store.segmentBlocks), { force: true })
-    if (dropped >= end) return
     const next = dropped + store.segmentBlocks
+    if (next > end) return
     const range = { gte: numberKey(Math.max(1, dropped)), lt: numberKey(next) }
     for await (const key of store.keys(BUCKETS.header, range)) {
       if (isOver()) throw new Error('the store closes')

@@ -26,6 +26,7 @@ export class ResponseCache {
   readonly #long = new Lru<Hex, true>(RPC_LIMITS.longReceipts)
   /** Development chain: blocks may be reverted, and a block may have a transaction again that an earlier one has. */
   readonly #isRevertible: boolean
+  #earliest = 0
   /** Grows when blocks are reverted or come on a development chain; texts loaded before are not cached. */
   #generation = 0
   readonly #stops: readonly (() => void)[]
@@ -41,7 +42,7 @@ export class ResponseCache {
     this.#isRevertible = view.onReplaced !== undefined
     this.#stops = this.#isRevertible
       ? [view.onReplaced?.(() => this.#forgetAll()) ?? (() => {}), view.onCommitted(event => this.#forgetOlder(event))]
-      : []
+      : [view.onCommitted(() => this.#forgetDropped())]
   }
 
   close(): void {
@@ -52,6 +53,12 @@ export class ResponseCache {
     this.#generation++
     this.#cache.clear()
     this.#long.clear()
+  }
+
+  #forgetDropped(): void {
+    const earliest = this.#view.earliest()
+    if (earliest > this.#earliest) this.#forgetAll()
+    this.#earliest = earliest
   }
 
   /** Forgets where earlier blocks have the transactions of a new one. */

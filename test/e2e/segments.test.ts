@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { verifyChain } from '../../src/chain/verify-chain.ts'
+import { readMoved } from '../../src/storage/move-segment.ts'
+import { Store } from '../../src/storage/store.ts'
+import { ACCOUNT_KEYS, signedRaw } from '../support/chain.ts'
+import { rpc, withTempDir } from '../support/devnet.ts'
+
+const PROGRAM = fileURLToPath(new URL('../support/disk/segment-node.ts', import.meta.url))
+const SEGMENT = 8
+
+interface Running {
+  readonly child: ChildProcess
+  readonly ask: <T>(method: string, ...params: readonly unknown[]) => Promise<T>
+}
+
+const start = async (dataDir: string, history?: number): Promise<Running> => {
+  const args = [PROGRAM, dataDir, ...(history === undefined ? [] : [String(history)])]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  return { child, ask: (method, ...params) => rpc(url, method, params) }
+}
+
+const end = async ({ child }: Running, signal: NodeJS.Signals): Promise<void> => {
+  const closed = once(child, 'close')
+  child.kill(signal)
+  await closed
+}
+
+const verified = async (dataDir: string) => {
+  const store = await Store.open(join(dataDir, 'db'), { segmentBlocks: SEGMENT })
+  const report = await verifyChain(store, { from: 0 })
+  const moved = readMoved(store)
+  await store.close()
+  expect(report.problems).toEqual([])
+  return { ...moved, blocks: report.blocks, head: report.head }
+}
+
+const patient = { timeout: 60_000, interval: 200 }
+
+test(
+  'blocks move to segments and are dropped while a node serves them, also when it is killed',
+  { timeout: 240_000 },
+  () =>
+    withTempDir(async dataDir => {
+      let node = await start(dataDir)
+      // LOG1 with the topic 7 and no data.
+      const data = Buffer.from('600760006000a100', 'hex')
+      const raw = signedRaw(ACCOUNT_KEYS[0] as Uint8Array, {
+        nonce: 0,
+        to: null,
+        gasLimit: 100_000n,
+        data: new Uint8Array(data),
+      })
+      const hash = await node.ask<Hex>('eth_sendRawTransaction', bytesToHex(raw))
+      const receiptOf = () => node.ask<{ blockNumber: Hex } | null>('eth_getTransactionReceipt', hash)
+      await expect.poll(receiptOf, patient).toBeTruthy()
+      const number = (await receiptOf())?.blockNumber as Hex
+      const reads = [
+        ['eth_getBlockByNumber', number, true],
+        ['eth_getTransactionByHash', hash],
+        ['eth_getTransactionReceipt', hash],
+        ['eth_getBlockReceipts', number],
+        ['eth_getLogs', { fromBlock: '0x1', toBlock: number }],
+        ['debug_traceTransaction', hash, { tracer: 'callTracer' }],
+        ['debug_traceBlockByNumber', number],
+      ] as const
+      const told = () => Promise.all(reads.map(([method, ...params]) => node.ask(method, ...params)))
+      const before = await told()
+      expect(before[4]).toHaveLength(1)
+      const file = join(dataDir, 'db', 'segments', `${Math.floor(Number(number) / SEGMENT) * SEGMENT}.seg`)
+      await expect.poll(() => existsSync(file), patient).toBe(true)
+      expect(await told()).toEqual(before)
+      await end(node, 'SIGKILL')
+      expect((await verified(dataDir)).moved).toBeGreaterThan(Number(number))
+      node = await start(dataDir)
+      expect(await told()).toEqual(before)
+      await end(node, 'SIGTERM')
+      expect(await verified(dataDir)).toMatchObject({ dropped: 0 })
+
+      node = await start(dataDir, 120)
+      const pruned = /pruned history unavailable: this node has no blocks between genesis and \d+/
+      await expect.poll(() => node.ask('eth_getBlockByNumber', number, false).catch(String), patient).toMatch(pruned)
+      await expect.poll(() => existsSync(file), patient).toBe(false)
+      for (const [method, ...params] of reads) await expect(node.ask(method, ...params), method).rejects.toThrow(pruned)
+      expect(await node.ask('eth_getBlockByNumber', '0x0', true)).toMatchObject({ number: '0x0' })
+      await end(node, 'SIGKILL')
+      const { dropped, blocks, head } = await verified(dataDir)
+      expect(dropped).toBeGreaterThan(Number(number))
+      expect(blocks).toBeLessThan(head)
+      for (const name of readdirSync(join(dataDir, 'db', 'segments')))
+        if (name !== 'next') expect(Number.parseInt(name, 10)).toBeGreaterThanOrEqual(dropped - SEGMENT)
+      node = await start(dataDir, 120)
+      await expect(node.ask('eth_getTransactionReceipt', hash)).rejects.toThrow(pruned)
+      await end(node, 'SIGTERM')
+    }),
+)
