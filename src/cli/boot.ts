@@ -5,7 +5,7 @@ import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
 import { Script } from 'node:vm'
 import { isMainThread, threadId } from 'node:worker_threads'
 import { privateFile } from '@tandem/base/fs/private-file.ts'
-import { setHeapGrowth, underDefaultGrowth, useNurseryLimits } from '@tandem/base/worker/nursery.ts'
+import { STARTED_AFTER_MS, setHeapGrowth, underDefaultGrowth, useNurseryLimits } from '@tandem/base/worker/nursery.ts'
 
 /*
  * First file of a built command (scripts/build.ts). It loads the chunks with the code that V8 compiled for an earlier start, taken after that start
@@ -16,9 +16,6 @@ import { setHeapGrowth, underDefaultGrowth, useNurseryLimits } from '@tandem/bas
 /** Name of the first chunk, and version of the package, which the build fills in. */
 declare const ENTRY: string
 declare const VERSION: string
-
-/** Delay after which the functions of a start have run. */
-const STARTED_AFTER_MS = 2_000
 
 /** Asset with the compiled code. */
 const KEPT = 'start.bin'
@@ -126,8 +123,8 @@ const boot = (): void => {
 
   underDefaultGrowth(() => load(first.endsWith('.cjs') && assets.has(first) ? first : ENTRY))
   setTimeout(() => {
-    if (file && folder && !isComplete) underDefaultGrowth(() => keep(file, folder, chunks))
     setHeapGrowth()
+    if (file && folder && !isComplete) underDefaultGrowth(() => keep(file, folder, chunks))
   }, STARTED_AFTER_MS).unref()
 }
 

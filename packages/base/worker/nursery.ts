@@ -7,8 +7,11 @@ import { isMainThread } from 'node:worker_threads'
  */
 export const useNurseryLimits = (): void => setFlagsFromString('--max-semi-space-size=0')
 
-/** A thread begins when its process has started. */
-let isGrowthSet = !isMainThread
+/** Time after which a process has started: its growth is set, and the functions of its start have run. */
+export const STARTED_AFTER_MS = 2_000
+
+/** Of a thread, as its process has it: what a thread set before, code of the start would be kept and loaded under. */
+let isGrowthSet = !isMainThread && process.uptime() * 1_000 > STARTED_AFTER_MS
 
 const useGrowth = (percent: number): void => {
   isGrowthSet = percent > 0
