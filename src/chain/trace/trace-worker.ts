@@ -1,6 +1,5 @@
-import { getHeapStatistics } from 'node:v8'
 import { CodedError } from '@tandem/base/errors.ts'
-import { collectExternalGarbage, collectGarbage } from '@tandem/base/worker/garbage.ts'
+import { collectExternalGarbage, collectGarbage, externalBytes } from '@tandem/base/worker/garbage.ts'
 import { lowerThreadPriority } from '@tandem/base/worker/priority.ts'
 import { type ServedCall, serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
@@ -25,7 +24,7 @@ const opening = Store.attach(handle)
 const scheduler = createSliceScheduler()
 const loading = loadEngine(engineName)
 
-const isBeyondMemory = (): boolean => getHeapStatistics().external_memory + machineBytes() > TRACE_LIMITS.frameBytes
+const isBeyondMemory = (): boolean => externalBytes() + machineBytes() > TRACE_LIMITS.frameBytes
 
 /** Throws TRACE_TOO_LARGE when all traces hold more memory than they may: the one that runs ends. It may wait long for its reader. */
 const checkMemory = (): void => {

@@ -5,7 +5,7 @@ import { Batcher } from '@tandem/base/async/batcher.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { EndRequest } from '@tandem/base/worker/end-worker.ts'
-import { collectExternalGarbage, collectGarbage } from '@tandem/base/worker/garbage.ts'
+import { collectExternalGarbage, collectGarbage, externalBytes } from '@tandem/base/worker/garbage.ts'
 import { lowerThreadPriority } from '@tandem/base/worker/priority.ts'
 import { systemThreadId } from '@tandem/base/worker/thread-time.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
@@ -47,8 +47,8 @@ import {
 
 /** Returns true while the calls hold more than their limits, or left garbage of that size. */
 const isBeyondMemory = (): boolean => {
-  const { external_memory, used_heap_size } = getHeapStatistics()
-  return external_memory + machineBytes() > CALL_LIMITS.frameBytes || used_heap_size > CALL_LIMITS.heapUsedBytes
+  if (externalBytes() + machineBytes() > CALL_LIMITS.frameBytes) return true
+  return getHeapStatistics().used_heap_size > CALL_LIMITS.heapUsedBytes
 }
 
 /** Returns true when the running calls exceed their memory, also after a garbage collection: the current one is then stopped. */
@@ -62,8 +62,7 @@ const isStarved = (): boolean => {
 
 /** Returns the memory of past calls to the system; called when no call runs. */
 const releaseMemory = (): void => {
-  const { external_memory } = getHeapStatistics()
-  if (external_memory + machineBytes() < CALL_LIMITS.idleBytes) return
+  if (externalBytes() + machineBytes() < CALL_LIMITS.idleBytes) return
   dropIdleMachines()
   collectGarbage()
   forgetDroppedMachines()

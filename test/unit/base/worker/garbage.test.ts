@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Script } from 'node:vm'
 import { collectGarbage, collectYoungGarbage, ExternalGarbage } from '@tandem/base/worker/garbage.ts'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 const MIB = 2 ** 20
 
@@ -55,4 +55,14 @@ test('V8 takes compiled code also after a collection', () => {
   collectGarbage()
   // V8 tells sources apart by their length here; one that it has compiled it would not load.
   expect(new Script('2', { cachedData }).cachedDataRejected).toBe(false)
+})
+
+test.each(['24.0.0', '26.0.0'])('memory outside the heap is told by Node.js %s', async version => {
+  vi.resetModules()
+  vi.stubGlobal('process', { ...process, versions: { node: version }, memoryUsage: process.memoryUsage })
+  const { externalBytes } = await import('@tandem/base/worker/garbage.ts')
+  const before = externalBytes()
+  const array = new Uint8Array(16 * MIB)
+  expect(externalBytes() - before).toBeGreaterThanOrEqual(array.byteLength)
+  vi.unstubAllGlobals()
 })
