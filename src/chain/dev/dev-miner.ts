@@ -33,8 +33,6 @@ interface DevMinerEngine extends Pick<ConsensusEngine, 'requestBlock' | 'headSta
   readonly isAlone: boolean
   /** Runs work that makes blocks, each by a call. */
   makeBlocks(work: (makeOne: () => Promise<void>) => Promise<void>): Promise<void>
-  /** Makes a block; undefined: it is requested. */
-  readonly makeBlock?: (() => Promise<void>) | undefined
 }
 
 interface DevMinerOptions {
@@ -200,12 +198,7 @@ export class DevMiner {
     const head = chain.headBlock.header
     checkNotTooLate(time.timestampAfter(head.timestamp, step, dueMs))
     this.#askedStep = step
-    const make = makeOne ?? (dueMs === 0 ? engine.makeBlock : undefined)
-    if (make !== undefined)
-      return make().catch(error => {
-        // A stop ends what is under way.
-        if (this.#isRunning) throw error
-      })
+    if (makeOne !== undefined) return makeOne()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const timeoutMs = DEV_LIMITS.mineMs
     const cancel = clock.schedule(clock.nowMs() + timeoutMs, () =>

@@ -7,11 +7,13 @@ import { rewindCount } from '../../chain/dev/rewind.ts'
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import type { CatchUp, ConsensusEngine, EngineStoppedError } from '../../consensus/engine/types.ts'
 import type { ConsensusStatus } from '../../consensus/monitor/stats.ts'
-import type { DecidedBlock } from '../../consensus/ports.ts'
+import type { BuildRequest } from '../../consensus/ports.ts'
 import { nodeFileSystem } from '../../consensus/wal/file-system.ts'
 import { createWalAfter } from '../../consensus/wal/memory-wal.ts'
-import { certificateFromSigners } from '../../primitives/consensus/certificate.ts'
-import { blockVoteDigest, type ValidatorSigner } from '../../primitives/consensus/vote.ts'
+import type { Block } from '../../primitives/block.ts'
+import { type Certificate, certificateFromSigners } from '../../primitives/consensus/certificate.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
+import { blockVoteDigest } from '../../primitives/consensus/vote.ts'
 import { isStoreError } from '../../storage/errors.ts'
 import type { Store } from '../../storage/store.ts'
 import { blockCodec } from '../parts/consensus/block-codec.ts'
@@ -119,19 +121,13 @@ export class DevEngine implements ConsensusEngine {
     return this.without(async () => {
       try {
         await work(async () => {
-          const { block, certificate } = await this.#decide()
-          await execution.commit(block, certificate)
+          const block = await execution.build(this.#request())
+          await execution.commit(block, this.#seal(block))
         })
       } finally {
         await execution.flush()
       }
     })
-  }
-
-  /** Makes a block in the same way, where no log in files would begin anew after it; elsewhere undefined. */
-  get makeBlock(): (() => Promise<void>) | undefined {
-    if (this.#options.dataDir !== undefined || !this.isAlone) return undefined
-    return () => this.catchUp(async adopt => adopt(await this.#decide()))
   }
 
   /** True when the next block is decided by this node alone. */
@@ -141,15 +137,26 @@ export class DevEngine implements ConsensusEngine {
     return members?.length === 1 && members[0] === this.#signer.address
   }
 
-  async #decide(): Promise<DecidedBlock> {
-    const { execution, params, genesisHash } = this.#options
-    const { number, hash, timestamp, certificate } = execution.head()
-    const place = { number: number + 1, round: 0, parentHash: hash, timestamp, parentCertificate: certificate }
-    const budget = { budgetMs: BUILD_LIMITS.buildMs, transactionMs: BUILD_LIMITS.loneTransactionMs, gasShare: 1 }
-    const block = await execution.build({ ...place, ...budget, proposer: this.#signer.address })
-    const vote = { type: 'commit', number: number + 1, round: 0, blockHash: block.hash } as const
+  #request(): BuildRequest {
+    const { number, hash, timestamp, certificate } = this.#options.execution.head()
+    return {
+      ...{
+        number: number + 1,
+        round: 0,
+        parentHash: hash,
+        timestamp,
+        proposer: this.#signer.address,
+        parentCertificate: certificate,
+      },
+      ...{ budgetMs: BUILD_LIMITS.buildMs, transactionMs: BUILD_LIMITS.loneTransactionMs, gasShare: 1 },
+    }
+  }
+
+  #seal({ hash, header }: Block): Certificate {
+    const vote = { type: 'commit', number: header.number, round: 0, blockHash: hash } as const
+    const { params, genesisHash } = this.#options
     const digest = blockVoteDigest({ chainId: params.chainId, genesisHash }, vote)
-    return { block, certificate: certificateFromSigners(0, 1, new Map([[0, this.#signer.sign(digest)]])) }
+    return certificateFromSigners(0, 1, new Map([[0, this.#signer.sign(digest)]]))
   }
 
   get #signer(): ValidatorSigner {

@@ -10,7 +10,6 @@ import { createPublicClient, createWalletClient, custom, getAddress } from 'viem
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CHAIN_LIMITS } from '../../../src/config/limits/chain.ts'
-import { signatures } from '../../../src/crypto/signature.ts'
 import { createDevnet } from '../../../src/devnet/create-devnet.ts'
 import type { CreateDevnetOptions, Devnet } from '../../../src/devnet/types.ts'
 import { seedRange } from '../../support/seed.ts'
@@ -45,18 +44,6 @@ describe('a chain in this process', () => {
     await send(chain, 0, 1, 5n)
     expect(folders()).toEqual([])
     expect(process.getActiveResourcesInfo()).not.toContain('TCPServerWrap')
-  })
-
-  test('signs each block once, and a transaction of its accounts', async () => {
-    const chain = await open()
-    const sign = vi.spyOn(signatures(), 'sign')
-    onTestFinished(() => sign.mockRestore())
-    await chain.mine(1)
-    expect(sign).toHaveBeenCalledTimes(1)
-    await send(chain, 0, 1, 5n)
-    expect(sign).toHaveBeenCalledTimes(3)
-    await chain.mine(5)
-    expect(sign).toHaveBeenCalledTimes(8)
   })
 
   test('mines, takes snapshots and returns to them, once each', async () => {
