@@ -133,6 +133,8 @@ describe('project of hardhat --init', () => {
     expect(await hardhat(dir, 'build')).toContain('Compiled 2 Solidity files with solc 0.8.34 (evm target: osaka)')
     expect(await hardhat(dir, 'test')).toMatch(/5 passing/)
     expect(await hardhat(dir, 'test', 'nodejs', '--network', 'sepolia')).toMatch(/2 passing/)
+    // Ignition waits for five confirmations of what its account sent before.
+    await node.rpc('hardhat_mine', ['0x5'])
     await hardhat(dir, 'ignition', 'deploy', '--network', 'sepolia', 'ignition/modules/Counter.ts')
     const folder = join(dir, 'ignition', 'deployments', `chain-${node.chainId}`)
     const addresses = JSON.parse(readFileSync(join(folder, 'deployed_addresses.json'), 'utf8')) as Record<string, Hex>

@@ -37,6 +37,15 @@ test('garbage is collected when memory has grown by 16 MiB beyond what the last 
   expect(collectedAt).toEqual([17, 29, 19])
 })
 
+test('a collection of all garbage takes what is old, too', () => {
+  let objects = Array.from({ length: 1_000_000 }, (_, index) => ({ index }))
+  expect(objects.length).toBeGreaterThan(0)
+  const before = process.memoryUsage().heapUsed
+  objects = []
+  collectGarbage()
+  expect(before - process.memoryUsage().heapUsed).toBeGreaterThan(20 * MIB)
+})
+
 test('byte arrays that live shortly do not gather outside the heap', async () => {
   const before = process.memoryUsage().arrayBuffers
   let most = 0
