@@ -38,15 +38,20 @@ export const createHttp = (
   options: HttpOptions,
 ): { readonly server: Server; readonly routes: () => Promise<FastifyInstance>; close(): Promise<void> } => {
   let loading: Promise<FastifyInstance> | undefined
+  let loaded: FastifyInstance | undefined
   const routes = (): Promise<FastifyInstance> => {
-    loading ??= import('./routes.ts').then(({ createRoutes }) => createRoutes(options))
+    loading ??= import('./routes.ts').then(async ({ createRoutes }) => {
+      loaded = await createRoutes(options)
+      return loaded
+    })
     return loading
   }
-  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { routing } = await routes()
+  /** Requests have their turns once the routes are loaded: those that came before go on together. */
+  const route = (request: IncomingMessage, response: ServerResponse): void => {
+    if (loaded === undefined) return void routes().then(() => route(request, response))
     if (response.destroyed) return
     limitPieces(request)
-    routing(request, response)
+    loaded.routing(request, response)
   }
   const server = createServer(options, new Connections(options.clients, options.budgets), route)
   return {
@@ -60,7 +65,7 @@ export const createHttp = (
   }
 }
 
-type Route = (request: IncomingMessage, response: ServerResponse) => unknown
+type Route = (request: IncomingMessage, response: ServerResponse) => void
 
 const createServer = (options: HttpOptions, connections: Connections, route: Route): Server => {
   const { tls } = options

@@ -29,6 +29,8 @@ const start = async (work: (() => void) | undefined): Promise<void> => {
       })
     },
   })
+  // As a node that stays does at its start.
+  await rig.server.routes()
 }
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
 
