@@ -37,6 +37,15 @@ test('a query that is too slow says nothing about the others, and a mistake is n
   }
 })
 
+test.each([
+  Object.assign(new Error('Premature close'), { code: 'ERR_STREAM_PREMATURE_CLOSE' }),
+  new Error('Client was closed and is not queryable'),
+  new Error('Query read timeout'),
+])('a connection that ends within an exchange passes: %s', async error => {
+  const breaker = new CircuitBreaker(false, () => 0)
+  await expect(breaker.try(() => Promise.reject(error))).rejects.toMatchObject(unreachable)
+})
+
 test('a writer asks each time', async () => {
   const breaker = new CircuitBreaker(false, () => 0)
   await expect(breaker.try(lost)).rejects.toMatchObject(unreachable)

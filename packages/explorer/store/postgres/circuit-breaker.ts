@@ -3,12 +3,12 @@ import { CodedError, isCoded } from '@tandem/base/errors.ts'
 /** Thrown as CodedError while the database is away; the caller may retry. */
 type DatabaseUnreachable = { readonly code: 'DATABASE_UNREACHABLE'; readonly reason: string }
 
-/** Classes of errors that pass: of the connection, of resources, of the operator, of the system. */
-const PASSING = /^(08|53|57|58)|^(ECONN|EHOST|ENET|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|ENOENT)/
+/** Classes of errors that pass: of the connection and the stream of a copy over it, of resources, of the operator, of the system. */
+const PASSING = /^(08|53|57|58)|^(ECONN|EHOST|ENET|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|ENOENT|ERR_STREAM_)/
 /** Those that say that no other query would fare better. */
 const GONE = /^(08|57P)|^E/
 const LOST =
-  /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error/
+  /^Connection terminated|^timeout exceeded when trying to connect|^Client (has encountered a connection error|was closed)|^Query read timeout/
 
 const codeOf = (error: unknown): string => {
   const { code } = error as { readonly code?: unknown }
