@@ -2,7 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Server } from 'node:https'
 import { createSecureContext } from 'node:tls'
-import type { Logger } from '@tandem/base/logger.ts'
+import type { Logger } from '../logger.ts'
 
 /** Certificate chain and private key of the public port, PEM. */
 export interface TlsFiles {

@@ -80,6 +80,7 @@ export class SegmentMover {
   /** Tells of the new start of the history first; peers and readers know it when the blocks are deleted, at the next look. */
   async #drop(isOver: () => boolean): Promise<void> {
     const { store, blocks, head, history, logger } = this.#options
+    if (history === undefined) return
     const start = historyStart(store, head(), history)
     if (blocks.earliest > start) return
     await dropBlocks(store, blocks.earliest, isOver)
