@@ -188,8 +188,12 @@ describe('recipes for CI', () => {
     const { code, stdout, stderr, outputs } = await runAction({ version: version(), args, timeout: '120' })
     expect(code, stdout + stderr).toBe(0)
     try {
-      expect(await rpc<string[]>(outputs['rpc-url'] as string, 'eth_accounts')).toHaveLength(10)
-      expect(readFileSync(outputs['log'] as string, 'utf8')).toMatch(/^\{"ready"/)
+      const log = () => readFileSync(outputs['log'] as string, 'utf8')
+      expect(log()).toMatch(/^\{"ready"/)
+      const accounts = rpc<string[]>(outputs['rpc-url'] as string, 'eth_accounts').catch(error => {
+        throw new Error(`the node wrote: ${log()}`, { cause: error })
+      })
+      expect(await accounts).toHaveLength(10)
       const named = [...JSON.stringify(action.outputs).matchAll(/steps\.start\.outputs\.([\w-]+)/g)].map(
         ([, name]) => name,
       )
