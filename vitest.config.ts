@@ -16,7 +16,11 @@ const WORKERS = { maxWorkers: Math.min(8, availableParallelism() + 1) }
 /** Polls end when the answer is there; a slow machine has the time that a test has. */
 const polled = (timeout: number) => ({ expect: { poll: { timeout } } })
 
-const PROCESSES = { testTimeout: 180_000, hookTimeout: 120_000, ...polled(60_000) }
+/** The tests of processes start what users install, which takes half of the source's time. */
+const PROCESSES = {
+  ...{ testTimeout: 180_000, hookTimeout: 120_000, ...polled(60_000) },
+  ...{ globalSetup: 'test/support/build.ts', env: { BUILD: process.env['BUILD'] ?? 'dist' } },
+}
 /** Files that load the machine as far as it goes, or whose figures are of the machine: beside them, others would only wait. */
 const ALONE = ['committee-netem', 'hostile-flood', 'hostile-members', 'hostile-peers', 'hostile-random'].map(
   name => `test/e2e/${name}.test.ts`,

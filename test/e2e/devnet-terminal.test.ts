@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { getCreateAddress, Interface, Wallet } from 'ethers'
 import { expect, test } from 'vitest'
-import { eventually, ROOT, type RunningNode, startDevnet, withTempDir } from '../support/devnet.ts'
+import { eventually, ROOT, type RunningNode, SOURCE_LAUNCHER, startDevnet, withTempDir } from '../support/devnet.ts'
 import { compileSolidity } from '../support/solidity.ts'
 
 const SINK = '0x000000000000000000000000000000000000dead'
@@ -114,15 +114,11 @@ const gone = (pid: number) =>
     isGone => isGone,
   )
 
-const LAUNCHER = `'${process.execPath}' --import 'data:text/javascript,process.execve=undefined' '${ROOT}bin/tandem.mjs'`
+const LAUNCHER = `'${process.execPath}' --import 'data:text/javascript,process.execve=undefined' '${SOURCE_LAUNCHER}'`
 
 test.each([
   ['the launcher', `exec ${LAUNCHER} devnet --port 0 --json`, {}],
-  [
-    'npm',
-    `'${process.execPath}' '${ROOT}bin/tandem.mjs' devnet --port 0 --json; true`,
-    { npm_lifecycle_event: 'devnet' },
-  ],
+  ['npm', `'${process.execPath}' '${SOURCE_LAUNCHER}' devnet --port 0 --json; true`, { npm_lifecycle_event: 'devnet' }],
 ])('SIGKILL of %s ends the node that it started', async (_, script, env) => {
   const parent = spawn('bash', ['-c', script], {
     cwd: ROOT,

@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url'
 import type { Hex } from '@tandem/base/bytes.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** Launcher of the command: that of the checkout, or of the folder BUILD that `npm run build` wrote. */
+/** Launcher of the source as written. */
+export const SOURCE_LAUNCHER = join(ROOT, 'bin', 'tandem.mjs')
+/** Launcher of the command: that of the folder BUILD, which tests of processes build (build.ts), or of the source. */
 export const LAUNCHER = join(resolve(ROOT, process.env['BUILD'] ?? ''), 'bin', 'tandem.mjs')
 
 export interface ReadyLine {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { claimPortBlock } from '../../src/cli/shared/process/port-block.ts'
-import { LAUNCHER, onLoopback, PATIENCE_MS, type ReadyLine, ROOT } from './devnet.ts'
+import { LAUNCHER, onLoopback, PATIENCE_MS, type ReadyLine, ROOT, SOURCE_LAUNCHER } from './devnet.ts'
 
 export interface Ready extends ReadyLine {
   readonly metrics?: string
@@ -42,7 +42,10 @@ export const spawnNode = (
   args: readonly string[],
   { json = true, env = {}, fileKilobytes, before = [] }: SpawnOptions = {},
 ): NodeProcess => {
-  const command = [...before, process.execPath, LAUNCHER, ...onLoopback(args), ...(json ? ['--json'] : [])]
+  // A package has no devtools, nor modules that a preload of a test could replace.
+  const needsSource = args.includes('--chaos') || env['NODE_OPTIONS'] !== undefined
+  const launcher = needsSource ? SOURCE_LAUNCHER : LAUNCHER
+  const command = [...before, process.execPath, launcher, ...onLoopback(args), ...(json ? ['--json'] : [])]
   // bash counts in kilobytes, and is replaced by the node.
   const limited = ['-c', `ulimit -f ${fileKilobytes}; exec "$0" "$@"`, ...command]
   const [program, ...rest] = fileKilobytes === undefined ? command : ['bash', ...limited]
