@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
 import type { Metrics } from './registry.ts'
 
 const NANOSECONDS = 1e9
@@ -27,14 +28,22 @@ export const collectProcessMetrics = (metrics: Metrics, version: string): (() =>
 }
 
 const memory = (metrics: Metrics): void => {
-  const read = (field: keyof NodeJS.MemoryUsage) => () => process.memoryUsage()[field]
-  metrics.gauge({ name: 'process_resident_memory_bytes', help: 'Resident set', read: () => process.memoryUsage.rss() })
-  metrics.gauge({ name: 'process_heap_used_bytes', help: 'JavaScript heap in use', read: read('heapUsed') })
-  metrics.gauge({ name: 'process_heap_total_bytes', help: 'JavaScript heap reserved', read: read('heapTotal') })
+  const read = (field: 'used_heap_size' | 'total_heap_size' | 'external_memory') => () => getHeapStatistics()[field]
+  const residentSet = (): number => {
+    try {
+      return process.memoryUsage.rss()
+    } catch {
+      // Linux tells it in /proc, which a root may lack.
+      return Number.NaN
+    }
+  }
+  metrics.gauge({ name: 'process_resident_memory_bytes', help: 'Resident set', read: residentSet })
+  metrics.gauge({ name: 'process_heap_used_bytes', help: 'JavaScript heap in use', read: read('used_heap_size') })
+  metrics.gauge({ name: 'process_heap_total_bytes', help: 'JavaScript heap reserved', read: read('total_heap_size') })
   metrics.gauge({
     name: 'process_external_memory_bytes',
     help: 'Memory outside the heap held by objects',
-    read: read('external'),
+    read: read('external_memory'),
   })
 }
 

@@ -1,5 +1,5 @@
 import { silentLogger } from '@tandem/base/logger.ts'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startMetricsServer } from '../../../src/metrics/metrics-server.ts'
 import { collectProcessMetrics } from '../../../src/metrics/process-metrics.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
@@ -73,6 +73,24 @@ test('process metrics: memory, CPU, and a blocked thread shows as delay', async 
     const again = valuesOf(await metrics.render())
     expect(again.get('process_event_loop_delay_seconds{quantile="1"}')).toBeLessThan(longest as number)
   } finally {
+    stop()
+  }
+})
+
+test('without /proc the resident set is no number, and the others are there', async () => {
+  const metrics = new Metrics()
+  const stop = collectProcessMetrics(metrics, '1.2.3')
+  const rss = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+    throw new Error('ENOENT: no such file or directory, uv_resident_set_memory')
+  })
+  try {
+    const values = valuesOf(await metrics.render())
+    expect(values.get('process_resident_memory_bytes')).toBeNaN()
+    expect(values.get('process_heap_used_bytes')).toBeGreaterThan(1_000_000)
+    expect(values.get('process_heap_total_bytes')).toBeGreaterThan(1_000_000)
+    expect(values.get('process_external_memory_bytes')).toBeGreaterThan(10_000)
+  } finally {
+    rss.mockRestore()
     stop()
   }
 })
