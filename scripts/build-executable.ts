@@ -64,6 +64,9 @@ const ADDON_FILES: Readonly<Record<string, string>> = {
   '@node-rs/argon2': `@node-rs/argon2-linux-${cpu}-gnu/*.node`,
 }
 
+/** Programs of the container image, each called by its name as the first argument (src/cli/boot.ts). */
+const IMAGE_PROGRAMS = Object.fromEntries(['health', 'setup'].map(name => [name, join(ROOT, `docker/${name}.ts`)]))
+
 /** Writes an addon, named by its content, and the module that stands for its package. */
 const writeAddon = async (lib: string, name: string, file: string): Promise<void> => {
   const content = readFileSync(file)
@@ -102,7 +105,7 @@ const writeExecutable = (node: string, lib: string, output: string): void => {
 }
 
 try {
-  await build(join(work, 'package'))
+  await build(join(work, 'package'), IMAGE_PROGRAMS)
   const lib = join(work, 'package', 'lib')
   const modules = installed()
   for (const [name, pattern] of Object.entries(ADDON_FILES)) {

@@ -141,14 +141,14 @@ const licences = (modules: readonly string[]): string => {
     .join(`\n\n${'-'.repeat(80)}\n\n`)
 }
 
-/** Writes the package to a folder that it empties first. */
-export const build = async (folder: string): Promise<void> => {
+/** Writes the package, with more programs in its graph, to a folder that it empties first. */
+export const build = async (folder: string, more: Readonly<Record<string, string>> = {}): Promise<void> => {
   rmSync(folder, { recursive: true, force: true })
   const lib = join(folder, 'lib')
   mkdirSync(lib, { recursive: true })
   const { [ALONE]: alone = '', ...others } = threads
   const plugins = [places, libauth]
-  const programs = { command: join(ROOT, 'src/cli/main.ts'), devnet: join(ROOT, DEVNET) }
+  const programs = { command: join(ROOT, 'src/cli/main.ts'), devnet: join(ROOT, DEVNET), ...more }
   const graph = { ...programs, 'behind-node': join(ROOT, BEHIND_NODE), ...others }
   const { command, modules } = await bundle(lib, graph, { plugins })
   await bundle(lib, { [ALONE]: alone })

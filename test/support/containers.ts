@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { run } from './command.ts'
@@ -33,29 +33,51 @@ export const metricsIn = (expr: string): readonly string[] => {
   return [...plain.matchAll(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b(?!\s*\()|\bup\b/g)].map(([name]) => name)
 }
 
-/** Command of the RUN line of a stage of the Dockerfile. */
-const commandOf = (stage: string): string => {
-  const text = dockerFile('Dockerfile')
-    .split(/^FROM /m)
-    .find(one => one.split('\n')[0]?.endsWith(` AS ${stage}`))
-  const command = text?.match(/^RUN (.*)$/m)?.[1]
-  if (command === undefined) throw new Error(`the Dockerfile has no stage ${stage} with a command`)
-  return command
+const isRoot = process.getuid?.() === 0
+
+/** Why programs of the image run in the root of this machine; undefined: they run in their own, as their own user. */
+export const notInRoot = isRoot ? undefined : 'chroot needs root'
+
+/** Root of the image, in which its programs run. */
+export interface ImageRoot {
+  /** Path on this machine of a path in the image. */
+  readonly outside: (path: string) => string
+  /** Path of a file of the image for its programs. */
+  readonly inside: (path: string) => string
+  /** Program and arguments that run a file of the image with no environment but `env`. */
+  readonly command: (
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+    file?: string,
+  ) => [program: string, args: string[]]
 }
 
-/** Makes the files of the image below `dir`, by the Dockerfile's own commands; returns the folder that is /app in the image. */
-export const installImage = async (dir: string): Promise<string> => {
-  const [app, pack] = [join(dir, 'app'), join(dir, 'pack')]
-  mkdirSync(app)
-  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(ROOT, name), join(app, name))
-  cpSync(join(ROOT, 'packages'), join(app, 'packages'), { recursive: true })
-  const shell = async (command: string, cwd: string) => {
-    const { code, stderr } = await run('sh', ['-c', command.replaceAll('/pack', pack)], { cwd })
+/** Makes the root of the image in an empty folder, by the Dockerfile's own command, and adds what an engine does: null device and hosts. */
+export const installImage = async (dir: string): Promise<ImageRoot> => {
+  const shell = async (command: string) => {
+    const { code, stderr } = await run('sh', ['-c', command], { timeoutMs: 580_000 })
     if (code !== 0) throw new Error(`${command}: ${stderr}`)
   }
-  await shell(commandOf('packages'), app)
-  await shell(commandOf('files'), ROOT)
-  rmSync(join(app, 'package-lock.json'))
-  cpSync(join(pack, 'package'), app, { recursive: true })
-  return app
+  const made = /^RUN (npm run .*)$/m.exec(dockerFile('Dockerfile').replaceAll(/\\\n\s*/g, ''))?.[1]
+  if (made === undefined) throw new Error('the Dockerfile does not make the root of the image')
+  await shell(made.replaceAll(/\/(?=built\b|image\b)/g, `${dir}/`))
+  const root = join(dir, 'image')
+  for (const folder of ['dev', 'etc']) mkdirSync(join(root, folder))
+  writeFileSync(join(root, 'etc/hosts'), '127.0.0.1 localhost\n')
+  chmodSync(dir, 0o755)
+  if (isRoot) {
+    await shell(`mknod -m 666 ${root}/dev/null c 1 3`)
+    chownSync(join(root, 'data'), 10_001, 10_001)
+  }
+  const outside = (path: string) => join(root, path)
+  const inside = isRoot ? (path: string) => path : outside
+  const within = isRoot ? ['chroot', '--userspec=10001:10001', root] : []
+  return {
+    outside,
+    inside,
+    command: (args, env = {}, file = '/app/tandem') => {
+      const variables = Object.entries({ PATH: process.env['PATH'], HOME: '/', ...env })
+      return ['env', ['-i', ...variables.map(each => each.join('=')), ...within, inside(file), ...args]]
+    },
+  }
 }

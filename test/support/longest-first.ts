@@ -11,7 +11,7 @@ const PROCESSES = 2 / 3
 /** Estimated seconds of long files on two cores; without results of earlier runs vitest knows the sizes of files only. */
 export const SECONDS: Readonly<Record<string, number>> = {
   ...{ 'e2e/devnet-cli': 90, 'e2e/pages': 90, 'e2e/durability-damage': 80, 'e2e/hardhat': 60, 'e2e/durability': 50 },
-  ...{ 'e2e/default-projects': 50 },
+  ...{ 'e2e/default-projects': 50, 'e2e/containers': 80 },
   ...{ 'e2e/snapshot': 50, 'e2e/council': 45, 'e2e/hostile-blocks': 45, 'e2e/localnet': 45, 'e2e/mining-kills': 40 },
   ...{ 'e2e/verify-kinds': 40, 'e2e/operations': 40, 'e2e/explorer-process': 40, 'e2e/foundry': 35, 'e2e/mining': 35 },
   ...{ 'e2e/network': 30, 'e2e/committee-restarts': 25, 'e2e/committee-faults': 25, 'e2e/committee-disk': 25 },
