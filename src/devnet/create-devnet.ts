@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FairSemaphore } from '@tandem/base/async/fair-semaphore.ts'
 import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { DEVNET_FORKS } from '../config/forks.ts'
@@ -136,9 +137,6 @@ class ProviderRpcError extends Error {
   }
 }
 
-/** Code of EIP-1193 for a provider without a chain. */
-const DISCONNECTED = 4900
-
 interface JsonRpcText {
   readonly result?: unknown
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
@@ -148,6 +146,8 @@ interface JsonRpcText {
 /** Provider over a connection of this process. */
 class DevnetProvider extends EventEmitter implements Provider {
   readonly #connection: RpcConnection
+  /** Requests beyond wait here, where the queues of the node would refuse them. */
+  readonly #places = new FairSemaphore({ total: DEVNET_LIMITS.requests, client: DEVNET_LIMITS.requests }, closedError)
   #isClosed = false
 
   constructor(connect: RpcService['connect'], chainId: number) {
@@ -160,8 +160,10 @@ class DevnetProvider extends EventEmitter implements Provider {
   }
 
   async request({ method, params }: RequestArguments): Promise<unknown> {
-    if (this.#isClosed) throw closedError()
-    const text = await this.#connection.request(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const release = this.#places.tryAcquire('') ?? (await this.#places.acquire(''))
+    const response = this.#isClosed ? Promise.resolve('') : this.#connection.request(body)
+    const text = await response.finally(release)
     // Work that the close cut short has no response, or fails for reasons of its parts.
     const { result, error } = (text === '' ? {} : JSON.parse(text)) as JsonRpcText
     if (text === '' || (error !== undefined && this.#isClosed)) throw closedError()
@@ -194,5 +196,6 @@ class DevnetProvider extends EventEmitter implements Provider {
   }
 }
 
+/** Error of a provider without a chain (EIP-1193). */
 const closedError = (): ProviderRpcError =>
-  new ProviderRpcError({ code: DISCONNECTED, message: 'the chain is closed: create another with createDevnet()' })
+  new ProviderRpcError({ code: 4900, message: 'the chain is closed: create another with createDevnet()' })

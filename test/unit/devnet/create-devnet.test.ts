@@ -195,6 +195,16 @@ await chain.provider.request({ method: 'debug_traceCall', params: [{}, 'latest',
     await expect(chain.mine()).rejects.toMatchObject({ code: 4900 })
   })
 
+  test('answers as many requests at once as a suite has, and none of them once it is closed', async () => {
+    const chain = await open()
+    const ask = (method: string, ...params: unknown[]) =>
+      Array.from({ length: 1_200 }, () => chain.provider.request({ method, params }))
+    await Promise.all([...ask('eth_call', { data: '0x00' }, 'latest'), ...ask('eth_getLogs', { fromBlock: '0x0' })])
+    const late = Promise.allSettled(ask('eth_call', { data: '0x00' }, 'latest'))
+    await chain.close()
+    expect((await late).at(-1)).toMatchObject({ status: 'rejected', reason: { code: 4900 } })
+  })
+
   test('opens no port that would sign for everybody with keys of a mnemonic of its own', async () => {
     const mnemonic = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
     const chain = await open({ mnemonic })
