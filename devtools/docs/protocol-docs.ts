@@ -1,6 +1,7 @@
 import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { DISCONNECT_REASONS } from '../../src/network/core/disconnect-reasons.ts'
 import { OFFENCES } from '../../src/network/core/peer-scores.ts'
+import { OUTSIDER_QUOTA } from '../../src/network/messages/message-spec.ts'
 import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src/network/messages/messages.ts'
 import { PROLOGUE } from '../../src/network/transport/secure-channel.ts'
 import { CHANNELS } from '../../src/network/wire/channels.ts'
@@ -147,8 +148,8 @@ Within ${NETWORK_LIMITS.handshakeMs / 1_000} s both sides send \`hello\`, then \
 
 ## Messages
 
-A request has an id above 0 that its response repeats. \`committee\`: only from proven members and named relays; from others it is skipped. Beyond its quota a message is
-skipped and costs score; each ${bytes(NETWORK_LIMITS.fragmentBytes)} of payload counts once more. Senders keep half of a quota, four fifths for requests.
+A request has an id above 0 that its response repeats. \`committee\`: only from proven members and named relays; from others all are skipped,
+${OUTSIDER_QUOTA.perSecond} a second, ${OUTSIDER_QUOTA.burst} at once. Beyond its quota a message is skipped and costs score; each ${bytes(NETWORK_LIMITS.fragmentBytes)} of payload counts once more. Senders keep half of a quota, four fifths for requests.
 
 ${messageTable()}
 

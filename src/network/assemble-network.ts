@@ -8,7 +8,8 @@ import { PeerScores } from './core/peer-scores.ts'
 import { BlockGossip } from './gossip/block-gossip.ts'
 import { ConsensusGossip } from './gossip/consensus-gossip.ts'
 import { Delegations } from './gossip/delegations.ts'
-import { createDispatcher, EvidenceGossip, ProofGossip } from './gossip/dispatcher.ts'
+import { createDispatcher } from './gossip/dispatcher.ts'
+import { EvidenceGossip, ProofGossip } from './gossip/flood.ts'
 import { PeerExchange } from './gossip/peer-exchange.ts'
 import { RequestServer, storeRequestHandlers } from './gossip/request-server.ts'
 import { TransactionGossip } from './gossip/transaction-gossip.ts'
@@ -146,8 +147,8 @@ const buildGossip = (
   })
   const transactions = new TransactionGossip(hub, pool)
   const blocks = new BlockGossip(hub, sync)
-  const evidence = new EvidenceGossip(hub)
-  const proofs = new ProofGossip(hub)
+  const evidence = new EvidenceGossip(hub, 'evidence')
+  const proofs = new ProofGossip(hub, 'proofHeader')
   const requestServer = new RequestServer(hub, {
     ...storeRequestHandlers(serve),
     ping: (peer, { head, earliest }) => {

@@ -135,7 +135,8 @@ export class ConsensusGossip implements ConsensusNetwork {
     const direct = [...neighbours.values()].filter(validator => validator !== null).sort()
     const relays = [...neighbours.keys()].filter(id => neighbours.get(id) === null)
     const all = [...new Set([...direct, ...this.#reachability.through(relays)])].sort()
-    const text = `${direct.join()} ${all.join()}`
+    // A relay that has become a neighbour has received no list yet.
+    const text = `${[...neighbours.keys()].join()} ${direct.join()} ${all.join()}`
     if (text === this.#saidLinks) return
     this.#saidLinks = text
     const encode = (reached: readonly Hex[]) => encodeWireMessage('links', reached.slice(0, CONSENSUS_BOUNDS.committee))

@@ -1,12 +1,9 @@
-import type { PeerId } from '../../primitives/peer-id.ts'
 import { type ANSWER_NAMES, isRequest, type MessageName, type Payload, type RequestName } from '../messages/messages.ts'
-import type { EvidenceNetwork, ProofNetwork } from '../messages/ports.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { PeerHub } from '../peer/peer-hub.ts'
 import type { BlockGossip } from './block-gossip.ts'
 import type { ConsensusGossip } from './consensus-gossip.ts'
 import type { Delegations } from './delegations.ts'
-import { Flood, type FloodListener } from './flood.ts'
+import type { EvidenceGossip, ProofGossip } from './flood.ts'
 import type { RequestServer } from './request-server.ts'
 import type { TransactionGossip } from './transaction-gossip.ts'
 
@@ -58,59 +55,5 @@ export const createDispatcher = ({
   return (peer: Peer, name: MessageName, value: unknown, requestId: number): unknown => {
     if (isRequest(name)) return requestServer.received(peer, name, value, requestId)
     return (handlers[name as Unanswered] as (peer: Peer, value: unknown) => unknown)(peer, value)
-  }
-}
-
-/** Gossip of evidence. */
-export class EvidenceGossip implements EvidenceNetwork {
-  readonly #hub: PeerHub
-  readonly #flood: Flood
-
-  constructor(hub: PeerHub) {
-    this.#hub = hub
-    this.#flood = new Flood(hub, 'evidence')
-  }
-
-  broadcast(encoded: Uint8Array): void {
-    this.#flood.broadcast(encoded)
-  }
-
-  onEvidence(listener: FloodListener): () => void {
-    return this.#flood.onReceived(listener)
-  }
-
-  received(peer: Peer, encoded: Uint8Array): void {
-    this.#flood.received(peer, encoded)
-  }
-
-  misbehaved(id: PeerId): void {
-    this.#hub.blameId(id, 'forged', 'evidence that proves nothing')
-  }
-}
-
-/** Gossip of proof headers. */
-export class ProofGossip implements ProofNetwork {
-  readonly #hub: PeerHub
-  readonly #flood: Flood
-
-  constructor(hub: PeerHub) {
-    this.#hub = hub
-    this.#flood = new Flood(hub, 'proofHeader')
-  }
-
-  broadcast(encoded: Uint8Array): void {
-    this.#flood.broadcast(encoded)
-  }
-
-  onProofHeader(listener: FloodListener): () => void {
-    return this.#flood.onReceived(listener)
-  }
-
-  received(peer: Peer, encoded: Uint8Array): void {
-    this.#flood.received(peer, encoded)
-  }
-
-  misbehaved(id: PeerId, reason: string): void {
-    this.#hub.blameId(id, 'forged', `proof header: ${reason}`)
   }
 }

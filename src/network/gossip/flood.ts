@@ -1,29 +1,30 @@
 import { bytesToHex } from '@tandem/base/bytes.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
+import type { EvidenceNetwork, ProofNetwork } from '../messages/ports.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
 import type { PeerHub } from '../peer/peer-hub.ts'
 
-export type FloodListener = (encoded: Uint8Array, from: PeerId) => void
+type FloodListener = (encoded: Uint8Array, from: PeerId) => void
 
 /**
  * Gossip of one kind of small message, sent whole to all peers that are not known to have it: the announcement, request and response that
  * would save sending it twice are larger. The listener verifies it.
  */
-export class Flood {
-  readonly #hub: PeerHub
+abstract class Flood {
+  protected readonly hub: PeerHub
   readonly #kind: 'evidence' | 'proofHeader'
   readonly #listeners = new Set<FloodListener>()
 
   constructor(hub: PeerHub, kind: 'evidence' | 'proofHeader') {
-    this.#hub = hub
+    this.hub = hub
     this.#kind = kind
   }
 
   broadcast(encoded: Uint8Array): void {
     const hash = bytesToHex(sha256(encoded))
     let wire: ReturnType<typeof encodeWireMessage<'evidence' | 'proofHeader'>> | undefined
-    for (const peer of this.#hub.peers()) {
+    for (const peer of this.hub.peers()) {
       if (peer.items.has(hash)) continue
       wire ??= encodeWireMessage(this.#kind, encoded)
       // An item beyond the pace of the peer is offered again at the next block.
@@ -39,5 +40,27 @@ export class Flood {
   received(peer: Peer, encoded: Uint8Array): void {
     peer.items.set(bytesToHex(sha256(encoded)), true)
     for (const listener of this.#listeners) listener(encoded, peer.id)
+  }
+}
+
+/** Gossip of evidence. */
+export class EvidenceGossip extends Flood implements EvidenceNetwork {
+  onEvidence(listener: FloodListener): () => void {
+    return this.onReceived(listener)
+  }
+
+  misbehaved(id: PeerId): void {
+    this.hub.blameId(id, 'forged', 'evidence that proves nothing')
+  }
+}
+
+/** Gossip of proof headers. */
+export class ProofGossip extends Flood implements ProofNetwork {
+  onProofHeader(listener: FloodListener): () => void {
+    return this.onReceived(listener)
+  }
+
+  misbehaved(id: PeerId, reason: string): void {
+    this.hub.blameId(id, 'forged', `proof header: ${reason}`)
   }
 }

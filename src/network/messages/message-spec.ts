@@ -25,6 +25,8 @@ export const declareMessage = <T>(spec: MessageSpec<T>): MessageSpec<T> => spec
 export const quota = (perSecond: number, burst: number): Quota => ({ perSecond, burst })
 /** Responses are bounded by the requests, not by a rate. */
 export const ANSWER_QUOTA = quota(0, 0)
+/** Quota of all messages of the committee from a peer that is outside it: they are skipped, and each costs an opened record. */
+export const OUTSIDER_QUOTA = quota(32, 256)
 
 /** Returns the cost of a message: 1, and 1 more for each frame's worth of bytes, since the work grows with them. */
 export const costOf = (payloadBytes: number): number => 1 + Math.floor(payloadBytes / NETWORK_LIMITS.fragmentBytes)

@@ -9,7 +9,7 @@ import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ProtocolError } from '../core/errors.ts'
 import type { Offence } from '../core/peer-scores.ts'
 import type { PeerSlot } from '../core/peer-slots.ts'
-import { costOf, paceOf } from '../messages/message-spec.ts'
+import { costOf, OUTSIDER_QUOTA, paceOf } from '../messages/message-spec.ts'
 import {
   ANSWER_NAMES,
   type AnswerName,
@@ -58,6 +58,13 @@ export interface PeerHost {
 const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOCOL_BROKEN', reason })
 const ANSWERS: ReadonlySet<string> = new Set(Object.values(ANSWER_NAMES))
 
+type LimitName = MessageName | 'outsider'
+/** Returns name and quota of the limit on a message, between neighbours or not. */
+const limitOf = (name: MessageName, isNear: boolean): [LimitName, Quota] => {
+  const { from, quota } = messageSpec(name)
+  return from === 'committee' && !isNear ? ['outsider', OUTSIDER_QUOTA] : [name, quota]
+}
+
 /** Encodes a message once, for any number of peers. */
 export const encodeWireMessage = <Name extends MessageName>(
   name: Name,
@@ -103,8 +110,11 @@ export class Peer implements ConnectionEvents {
   readonly #host: PeerHost
   readonly #pendingRequests = new PendingRequests()
   /** Rate limits of what it sends, and of what is sent to it. */
-  readonly #quotas = new Map<MessageName, TokenBucket>()
-  readonly #paces = new Map<MessageName, TokenBucket>()
+  readonly #quotas = new Map<LimitName, TokenBucket>()
+  readonly #paces = new Map<LimitName, TokenBucket>()
+  /** Whether `links` went to it and came from it: who sends them takes the other for a neighbour. */
+  #hasToldLinks = false
+  #hasHeardLinks = false
   /** Messages being received that count towards the shared limit. */
   readonly #claims = new Set<MessageHead>()
 
@@ -151,13 +161,15 @@ export class Peer implements ConnectionEvents {
   /** Returns false, and sends nothing, where the peer has had as much of this kind of message as an honest sender sends. */
   sendWire(name: MessageName, message: WireMessage): boolean {
     if (!ANSWERS.has(name) && !isRequest(name)) {
-      const pace = this.#bucket(this.#paces, name, paceOf(messageSpec(name).quota, false))
+      const [limit, quota] = limitOf(name, this.#hasHeardLinks)
+      const pace = this.#bucket(this.#paces, limit, paceOf(quota, false))
       if (pace.waitMs(performance.now()) > 0) {
         this.#host.counted('dropped', message.channel)
         return false
       }
       pace.charge(performance.now(), costOf(message.bytes.byteLength))
     }
+    if (name === 'links') this.#hasToldLinks = true
     this.#host.counted('sent', name)
     this.#connection.send(message)
     return true
@@ -240,7 +252,9 @@ export class Peer implements ConnectionEvents {
     if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)
     // A new member may act as one before this node, some blocks behind, knows it: not an offence below the flood limit.
     const isOutside = messageSpec(name).from === 'committee' && !this.#host.isNeighbour(this)
-    if (!this.#bucket(this.#quotas, name, messageSpec(name).quota).take(performance.now(), costOf(length))) {
+    if (name === 'links') this.#hasHeardLinks = true
+    const [limit, quota] = limitOf(name, !isOutside || this.#hasToldLinks)
+    if (!this.#bucket(this.#quotas, limit, quota).take(performance.now(), costOf(length))) {
       this.#host.blame(this, 'flood', name)
       return false
     }
@@ -248,7 +262,7 @@ export class Peer implements ConnectionEvents {
     return !isOutside
   }
 
-  #bucket(buckets: Map<MessageName, TokenBucket>, name: MessageName, quota: Quota): TokenBucket {
+  #bucket(buckets: Map<LimitName, TokenBucket>, name: LimitName, quota: Quota): TokenBucket {
     const bucket = buckets.get(name) ?? new TokenBucket(quota, performance.now())
     buckets.set(name, bucket)
     return bucket

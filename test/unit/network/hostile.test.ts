@@ -6,6 +6,7 @@ import { concatBytes, type Hex } from '@tandem/base/bytes.ts'
 import { createRandom } from '@tandem/base/random.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
+import { OUTSIDER_QUOTA } from '../../../src/network/messages/message-spec.ts'
 import { MESSAGES } from '../../../src/network/messages/messages.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
 import { encodeRlp } from '../../../src/primitives/rlp/rlp.ts'
@@ -126,7 +127,7 @@ describe('floods', () => {
     const node = await nodes.start({ member: 0, committee: 3 })
     const { channel, id } = MESSAGES[name]
     const one = encodeFrames(channel, id, 0, new Uint8Array(1_000)).bytes
-    const { burst } = MESSAGES[name].quota
+    const { burst } = OUTSIDER_QUOTA
     // A validator that believes too early that it is a member sends a few messages.
     const early = await RawPeer.meet(node.port, {}, signerOf(7))
     early.write(concatBytes(...Array.from({ length: burst / 2 }, () => one)))

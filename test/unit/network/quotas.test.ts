@@ -2,6 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { TransactionGossip } from '../../../src/network/gossip/transaction-gossip.ts'
+import { OUTSIDER_QUOTA } from '../../../src/network/messages/message-spec.ts'
 import { ANSWER_NAMES, MESSAGES, type MessageName, type RequestName } from '../../../src/network/messages/messages.ts'
 import type { Connection } from '../../../src/network/peer/connection.ts'
 import { encodeWireMessage, Peer, type PeerHost } from '../../../src/network/peer/peer.ts'
@@ -10,6 +11,7 @@ import { Requester } from '../../../src/network/peer/requester.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import { FrameReader } from '../../../src/network/wire/frame-reader.ts'
 import type { WireMessage } from '../../../src/network/wire/frames.ts'
+import type { Prepare } from '../../../src/primitives/consensus/vote.ts'
 import { framesOf } from '../../support/network/frames.ts'
 import { RawPool } from '../../support/network/net-node.ts'
 
@@ -25,6 +27,8 @@ class FarEnd {
   readonly offences: string[] = []
   /** The node's side of the connection. */
   readonly near: Peer
+  /** False: it takes the node for no neighbour. */
+  takes = true
   /** Messages on their way; null: they arrive at once. */
   held: WireMessage[] | null = null
   readonly #far: Peer
@@ -42,7 +46,7 @@ class FarEnd {
       ({ hand: () => {}, send, blockedSinceMs: null, queuedBytes: () => 0 }) as unknown as Connection
     const host = (received: PeerHost['received'], blamed: (offence: string) => void): PeerHost => ({
       partial: { take: () => true, give: () => {} } as unknown as PeerHost['partial'],
-      isNeighbour: () => true,
+      isNeighbour: () => this.takes,
       isOfUse: () => true,
       blame: (_, offence, detail) => blamed(`${offence}: ${detail}`),
       skippedOutsider: () => {},
@@ -90,8 +94,8 @@ class FarEnd {
     for (const message of held) this.#arrive(message)
   }
 
-  send(message: WireMessage): void {
-    this.#far.sendWire('transactionHashes', message)
+  send(message: WireMessage, name: MessageName = 'transactionHashes'): void {
+    this.#far.sendWire(name, message)
   }
 
   #answer(peer: Peer, name: MessageName, value: unknown, requestId: number): void {
@@ -99,6 +103,11 @@ class FarEnd {
     const raws = name === 'getTransactions' ? (value as string[]).map(hash => RAWS.get(hash) as Uint8Array) : []
     peer.send(ANSWER_NAMES[name as RequestName], raws as never, requestId)
   }
+}
+
+const VOTE: Prepare = {
+  type: 'prepare',
+  ...{ number: 1, round: 0, blockHash: `0x${'ab'.repeat(32)}`, sender: 0, signature: new Uint8Array(65) },
 }
 
 const RAWS = new Map<string, Uint8Array>()
@@ -219,6 +228,25 @@ describe('an honest node keeps the quotas of its peers', () => {
     expect(sent.filter(isSent => isSent).length).toBe(quota.burst / 2)
     await vi.advanceTimersByTimeAsync(1_000)
     expect(end.near.sendWire('transactionHashes', message)).toBe(true)
+    expect(end.offences).toEqual([])
+  })
+
+  test('towards a peer that takes it for no neighbour, and beyond once its links say that it does', async () => {
+    const { ends } = makeNode()
+    const [end] = ends as [FarEnd]
+    const message = encodeWireMessage('vote', VOTE)
+    const count = () => Array.from({ length: 1_000 }, () => end.near.sendWire('vote', message)).filter(Boolean).length
+    end.takes = false
+    for (let second = 0; second < SECONDS; second++) {
+      expect(count()).toBeLessThanOrEqual(OUTSIDER_QUOTA.burst / 2)
+      await vi.advanceTimersByTimeAsync(1_000)
+    }
+    expect(end.offences).toEqual([])
+    end.takes = true
+    end.send(encodeWireMessage('links', []), 'links')
+    expect(count()).toBe(1_000)
+    // A member that leaves the council goes on for a moment.
+    end.near.sendWire('links', encodeWireMessage('links', []))
     expect(end.offences).toEqual([])
   })
 })

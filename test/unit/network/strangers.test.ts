@@ -13,6 +13,7 @@ import { PeerExchange } from '../../../src/network/gossip/peer-exchange.ts'
 import { TransactionGossip } from '../../../src/network/gossip/transaction-gossip.ts'
 import { signPeerRecord } from '../../../src/network/identity/peer-record.ts'
 import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
+import { MESSAGES } from '../../../src/network/messages/messages.ts'
 import type { Connection } from '../../../src/network/peer/connection.ts'
 import type { Peer } from '../../../src/network/peer/peer.ts'
 import type { PeerHub } from '../../../src/network/peer/peer-hub.ts'
@@ -143,34 +144,60 @@ describe('delegations to a sentry', () => {
   })
 })
 
+/** Peers without connections, in a set that has no members. */
+const strangersIn = (count: number, received = () => {}, closed: string[] = []) => {
+  const peerSet = new PeerSet(
+    {
+      members: { isMember: () => false, memberAt: () => undefined },
+      scores: new PeerScores({ ...NETWORK_LIMITS, entries: 99 }),
+      relays: new Set(),
+      statics: new Set(),
+      reserved: 1,
+      clock: systemClock,
+      logger: silentLogger,
+      metrics: undefined,
+      random: Math.random,
+    },
+    { joined: () => {}, left: () => {}, received, isOfUse: () => true },
+  )
+  const peers = Array.from({ length: count }, (_, index) =>
+    peerSet.add({
+      connection: { hand: () => {}, close: () => void closed.push(`honest${index}`) } as unknown as Connection,
+      hello: { nodeId: `honest${index}`, client: '', proof: null } as unknown as Hello,
+      inbound: true,
+      remoteAddress: `${20 + (index % 3)}.1.${index}.1`,
+      localAddress: '9.9.9.9',
+      place: 'inbound',
+    }),
+  )
+  return { peerSet, peers }
+}
+
+test('consensus messages of forty strangers are read at a small quota, and no signature of them is checked', () => {
+  vi.useFakeTimers()
+  let checks = 0
+  const closed: string[] = []
+  const { peers } = strangersIn(NETWORK_LIMITS.inbound, () => void checks++, closed)
+  const { id, quota } = MESSAGES.vote
+  const head = { id, requestId: 0, length: 2_000 }
+  const [seconds, steps] = [10, 100]
+  let read = 0
+  for (let step = 0; step < seconds * steps; step++) {
+    for (const peer of peers)
+      for (let sent = 0; sent < quota.perSecond / steps && !closed.includes(peer.id); sent++) {
+        read++
+        if (peer.begin('votes', head) === 'take') peer.deliver('votes', head, new Uint8Array(head.length))
+      }
+    vi.advanceTimersByTime(1_000 / steps)
+  }
+  expect(checks).toBe(0)
+  expect(read / peers.length / seconds).toBeLessThan(60)
+})
+
 describe('inbound places', () => {
   test('are not emptied by handshakes of one network that are never finished', () => {
     const closed: string[] = []
-    const peerSet = new PeerSet(
-      {
-        members: { isMember: () => false, memberAt: () => undefined },
-        scores: new PeerScores({ ...NETWORK_LIMITS, entries: 9 }),
-        relays: new Set(),
-        statics: new Set(),
-        reserved: 1,
-        clock: systemClock,
-        logger: silentLogger,
-        metrics: undefined,
-        random: Math.random,
-      },
-      { joined: () => {}, left: () => {}, received: () => {}, isOfUse: () => true },
-    )
-    for (let index = 0; index < 12; index++) {
-      const id = `honest${index}`
-      peerSet.add({
-        connection: { hand: () => {}, close: () => void closed.push(id) } as unknown as Connection,
-        hello: { nodeId: id, client: '', proof: null } as unknown as Hello,
-        inbound: true,
-        remoteAddress: `${20 + (index % 3)}.1.${index}.1`,
-        localAddress: '9.9.9.9',
-        place: 'inbound',
-      })
-    }
+    const { peerSet } = strangersIn(12, () => {}, closed)
     const coming: { id: string; remoteAddress: string; close(): void }[] = []
     for (let index = 0; index < 12; index++) {
       const stranger = { id: `stranger${index}`, remoteAddress: `6.6.${index}.1`, close: () => {} }
