@@ -41,7 +41,7 @@ export const NETWORK_LIMITS = {
    */
   messageMs: 20_000,
   bytesPerMs: 64,
-  /** Size of unrequested, incomplete messages of several frames, of all peers outside the committee. */
+  /** Size of unrequested, incomplete messages of several frames, transactions besides, of all peers outside the committee. */
   partialBytes: 64 * 1024 * 1024,
   pingMs: 10_000,
   /** Silence after which a peer is disconnected. */

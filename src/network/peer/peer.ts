@@ -234,10 +234,12 @@ export class Peer implements ConnectionEvents {
 
   /**
    * Long unrequested messages share one memory limit. A sender that finds it used up is not at fault, and the content can be requested
-   * instead. Members are few and authenticated: messages held for other peers must not keep their blocks out.
+   * instead. Members are few and authenticated: messages held for other peers must not keep their blocks out. Transactions, one message
+   * of a megabyte a peer, are not offered again.
    */
   #hasRoom(name: MessageName, head: MessageHead): boolean {
-    if (this.place === 'reserved' || ANSWERS.has(name) || head.length <= FRAGMENT_BYTES) return true
+    const isFree = messageSpec(name).channel === 'transactions' || ANSWERS.has(name) || head.length <= FRAGMENT_BYTES
+    if (this.place === 'reserved' || isFree) return true
     if (!this.#host.partial.take(head.length)) return false
     this.#claims.add(head)
     return true

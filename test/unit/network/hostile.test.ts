@@ -268,16 +268,23 @@ describe('who is slow', () => {
 describe('what is held for strangers', () => {
   const claimed = MESSAGES.newBlock.maxBytes
   const whole = encodeFrames('sync', MESSAGES.newBlock.id, 0, new Uint8Array(claimed)).bytes
-  const begun = whole.subarray(0, 5 + NETWORK_LIMITS.fragmentBytes)
+  const firstFrame = (message: Uint8Array) => message.subarray(0, 5 + NETWORK_LIMITS.fragmentBytes)
+  const begun = firstFrame(whole)
+  const rest = encodeFrames(
+    'sync',
+    MESSAGES.newBlock.id,
+    0,
+    new Uint8Array(NETWORK_LIMITS.partialBytes % claimed),
+  ).bytes
   const transactions = [new Uint8Array(50_000).fill(1)]
 
   test('has one bound for all: beyond it unrequested messages are skipped, and no peer is blamed', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     node.chain.push({ block: LARGE, certificate: CERTIFICATE })
     const hoarders: RawPeer[] = []
-    for (let count = 0; count < Math.floor(NETWORK_LIMITS.partialBytes / claimed); count++) {
+    for (let count = 0; count <= Math.floor(NETWORK_LIMITS.partialBytes / claimed); count++) {
       const peer = await RawPeer.meet(node.port)
-      peer.write(begun)
+      peer.write(count === 0 ? firstFrame(rest) : begun)
       peer.send('ping', PING, 1)
       await until('taken', () => peer.said('pong').length === 1)
       hoarders.push(peer)
@@ -288,6 +295,12 @@ describe('what is held for strangers', () => {
     stranger.send('ping', PING, 1)
     await until('served', () => stranger.said('pong').length === 1)
     expect(node.pool.received).toHaveLength(1)
+    // Its sender takes for granted that this node has a batch: it is not told again.
+    stranger.send(
+      'newTransactions',
+      [2, 3].map(fill => new Uint8Array(50_000).fill(fill)),
+    )
+    await until('the batch', () => node.pool.received.length === 3)
     // An answer is not for the stranger to leave out.
     const asked = node.network.request('getBlocks', { from: 0, count: 1 }, { prefer: stranger.key.id })
     await until('asked', () => stranger.said('getBlocks').length === 1)
@@ -298,8 +311,8 @@ describe('what is held for strangers', () => {
     expect(node.network.peerCount).toBe(hoarders.length + 2)
     for (const peer of hoarders) peer.close()
     await until('gone', () => node.network.peerCount === 2)
-    stranger.send('newTransactions', [new Uint8Array(120_000).fill(2)])
-    await until('room again', () => node.pool.received.length === 2)
+    stranger.send('newTransactions', [new Uint8Array(120_000).fill(4)])
+    await until('room again', () => node.pool.received.length === 4)
     expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
   })
 })
