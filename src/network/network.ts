@@ -127,6 +127,7 @@ class PeerNetwork implements Network {
     const { listen: place, logger } = this.#options
     const memory = await this.#store.load()
     scores.restore(memory.scores, time.nowMs())
+    identity.sequence = memory.sequence
     if (this.#discovers) records.restore(memory.records)
     if (place !== null) {
       this.#listener = await listen(place, channelIdentity, {
@@ -135,6 +136,7 @@ class PeerNetwork implements Network {
         handshakeMs: limits.handshakeMs,
       })
       identity.publish(this.#listener.port)
+      void this.#save()
     }
     logger.info({ ...this.self() }, 'network started')
     heartbeat.start()
@@ -319,10 +321,11 @@ class PeerNetwork implements Network {
 
   #save(): Promise<void> {
     this.#savedMs = performance.now()
-    const { scores, records, time } = this.#parts
+    const { scores, records, identity, time } = this.#parts
     return this.#store.save({
       scores: scores.entries(time.nowMs()),
       records: records.saved(this.#anchors()),
+      sequence: identity.sequence,
     })
   }
 }

@@ -23,6 +23,8 @@ export class Identity {
   readonly #allowed: ReadonlySet<string> | null
   /** Record of its address; null: it listens at no address that others can use. */
   record: PeerRecord | null = null
+  /** Sequence of its last record, kept over restarts: the clock may have been ahead then. */
+  sequence = 0
 
   constructor(options: NetworkOptions, chain: ChainPort) {
     const { chainId, genesisHash, forks, allowed } = options
@@ -47,10 +49,11 @@ export class Identity {
     const { advertise, listen, nodeKey, validator, announcesValidator = true, clock } = this.#options
     const host = advertise?.host ?? listen?.host ?? ''
     if (isIP(host) === 0 || isUnspecifiedAddress(host)) return
+    this.sequence = Math.max(clock.nowMs(), this.sequence + 1)
     this.record = signPeerRecord({
       domain: this.domain,
       key: nodeKey,
-      sequence: clock.nowMs(),
+      sequence: this.sequence,
       host,
       port: advertise?.port ?? port,
       signer: announcesValidator ? validator : null,

@@ -11,9 +11,11 @@ interface PeerMemory {
   readonly scores: readonly PeerScore[]
   /** Signed records, base64. */
   readonly records: readonly string[]
+  /** Sequence of this node's own record. */
+  readonly sequence: number
 }
 
-const NOTHING: PeerMemory = { scores: [], records: [] }
+const NOTHING: PeerMemory = { scores: [], records: [], sequence: 0 }
 const FORMAT = 1
 
 /** File with the state about other nodes. It is optional: a missing or damaged file is recreated. */
@@ -67,12 +69,12 @@ export class PeerStore {
 export const parseMemory = (text: string): PeerMemory | undefined => {
   const value = parseJson(text)
   if (!isObject(value) || value['format'] !== FORMAT) return undefined
-  const { records } = value
+  const { records, sequence = 0 } = value
   // Files of earlier versions call the scores standings.
   const scores = value['scores'] ?? value['standings']
-  if (!Array.isArray(scores) || !Array.isArray(records)) return undefined
+  if (!Array.isArray(scores) || !Array.isArray(records) || !isSafe(sequence)) return undefined
   if (!scores.every(isPeerScore) || !records.every(record => typeof record === 'string')) return undefined
-  return { scores: scores.slice(0, NETWORK_LIMITS.peerScores), records }
+  return { scores: scores.slice(0, NETWORK_LIMITS.peerScores), records, sequence }
 }
 
 const parseJson = (text: string): unknown => {
@@ -82,6 +84,8 @@ const parseJson = (text: string): unknown => {
     return undefined
   }
 }
+
+const isSafe = (value: unknown): value is number => Number.isSafeInteger(value)
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
@@ -13,6 +14,7 @@ import type { Peer } from '../../../../src/network/peer/peer.ts'
 import type { PeerHub } from '../../../../src/network/peer/peer-hub.ts'
 import { PeerStore, parseMemory } from '../../../../src/network/peer/peer-store.ts'
 import { generateNodeKey, openNodeKey } from '../../../../src/network/transport/node-key.ts'
+import type { Hello } from '../../../../src/network/wire/control.ts'
 import { DOMAIN, signerOf } from '../../../support/consensus/member.ts'
 import { LogBook, NetNodes, until } from '../../../support/network/net-node.ts'
 import { RawPeer } from '../../../support/network/raw-peer.ts'
@@ -54,6 +56,19 @@ describe('a node key', () => {
     await expect(openNodeKey(path)).rejects.toMatchObject({ code: 'NODE_KEY_INVALID' })
     expect(readFileSync(path, 'utf8'), 'the file is left alone').toBe(text)
   })
+})
+
+test('a node whose clock was far ahead signs newer records than it did then', async () => {
+  const [storePath, nodeKey, sequences] = [join(dir, 'ahead', 'peers.json'), generateNodeKey(), [] as number[]]
+  for (const aheadMs of [1e12, 0]) {
+    const clock = { ...systemClock, nowMs: () => Date.now() + aheadMs }
+    const node = await nodes.start({ storePath, nodeKey, clock })
+    const peer = await RawPeer.meet(node.port)
+    const [{ record }] = peer.said('hello').map(({ value }) => value as Hello) as [Hello]
+    readPeerRecord(record, DOMAIN, (_, sequence) => sequences.push(sequence) > 0)
+    await node.network.stop()
+  }
+  expect(sequences[1]).toBeGreaterThan(sequences[0] as number)
 })
 
 describe('a record', () => {
@@ -223,7 +238,7 @@ describe('a ban of an address', () => {
     const storePath = join(dir, 'banned', 'peers.json')
     mkdirSync(dirname(storePath))
     const ban = { key: 'address/127.0.0.1', score: 0, atMs: Date.now(), bannedUntilMs: Date.now() + 600_000, bans: 3 }
-    writeFileSync(storePath, JSON.stringify({ format: 1, scores: [ban], records: [] }))
+    writeFileSync(storePath, JSON.stringify({ format: 1, scores: [ban], records: [], sequence: 0 }))
     const [friendKey, dialed] = [generateNodeKey(), await nodes.start()]
     const friend = { id: friendKey.id, host: '127.0.0.1', port: 1 }
     const node = await nodes.start({
@@ -270,25 +285,25 @@ describe('the peer file over a restart', () => {
       const path = join(dir, 'damaged.json')
       writeFileSync(path, text)
       const log = new LogBook()
-      expect(await new PeerStore(path, log).load()).toEqual({ scores: [], records: [] })
+      expect(await new PeerStore(path, log).load()).toEqual({ scores: [], records: [], sequence: 0 })
       expect(log.lines.map(({ level }) => level)).toEqual(['warn'])
     }
   })
   test('scores under their name in earlier versions', () => {
     const score = { key: 'a', score: -10, atMs: 1, bannedUntilMs: 0, bans: 0 }
     const text = JSON.stringify({ format: 1, standings: [score], records: [] })
-    expect(parseMemory(text)).toEqual({ scores: [score], records: [] })
+    expect(parseMemory(text)).toEqual({ scores: [score], records: [], sequence: 0 })
   })
   test('nothing when there is no file', async () => {
     const log = new LogBook()
-    expect(await new PeerStore(join(dir, 'none.json'), log).load()).toEqual({ scores: [], records: [] })
+    expect(await new PeerStore(join(dir, 'none.json'), log).load()).toEqual({ scores: [], records: [], sequence: 0 })
     expect(log.lines).toEqual([])
-    expect(await new PeerStore(null, silentLogger).load()).toEqual({ scores: [], records: [] })
+    expect(await new PeerStore(null, silentLogger).load()).toEqual({ scores: [], records: [], sequence: 0 })
   })
   test('a disk that refuses is logged, and the network goes on', async () => {
     const log = new LogBook()
     writeFileSync(join(dir, 'file'), '')
-    await new PeerStore(join(dir, 'file', 'peers.json'), log).save({ scores: [], records: [] })
+    await new PeerStore(join(dir, 'file', 'peers.json'), log).save({ scores: [], records: [], sequence: 0 })
     expect(log.lines.map(({ level }) => level)).toEqual(['warn'])
   })
 })
