@@ -16,10 +16,6 @@ import type { CreateDevnet, CreateDevnetOptions, DevnetOptions, Provider, Reques
 
 /** Oldest Node.js with what this program uses of JavaScript. */
 const MINIMUM_NODE = 22
-const checkNode = (): void => {
-  if (Number.parseInt(process.versions.node, 10) < MINIMUM_NODE)
-    throw new Error(`tandem/devnet needs Node ${MINIMUM_NODE} or newer; this is ${process.version}`)
-}
 
 const DEFAULTS = {
   ...{ ...DEVNET_DEFAULTS, blockTime: 0 },
@@ -28,8 +24,10 @@ const DEFAULTS = {
 const WITHOUT_DEFAULT = ['mnemonic', 'chainId', 'hardfork', 'clientName', 'codeSizeLimit']
 const CHOICES = { hardfork: DEVNET_FORKS, clientName: ['anvil', 'hardhat'] } as const
 
-/** Completes options, whose undefined ones are not given. Checks the command's own bounds; the genesis checks the others. */
+/** Completes options, whose undefined ones are not given. Checks this Node and the command's own bounds; the genesis checks the others. */
 const optionsOf = (given: CreateDevnetOptions): DevnetOptions => {
+  if (Number.parseInt(process.versions.node, 10) < MINIMUM_NODE)
+    throw new Error(`tandem/devnet needs Node ${MINIMUM_NODE} or newer; this is ${process.version}`)
   const named = Object.entries(given).filter(([, value]) => value !== undefined)
   const options: DevnetOptions = { ...DEFAULTS, ...Object.fromEntries(named) }
   for (const name of Object.keys(options))
@@ -51,7 +49,6 @@ let removal: Promise<unknown> | undefined
 
 export const createDevnet: CreateDevnet = async (given = {}) => {
   const options = optionsOf(given)
-  checkNode()
   removal ??= removeDeadFolders().catch(() => undefined)
   const accounts = await devnetAccounts(options)
   const node = devnetNode(options, accounts, true)
