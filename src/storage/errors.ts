@@ -54,11 +54,6 @@ const reasonOf = (error: unknown): string => {
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message
 }
 
-const holderOf = (path: string): { readonly pid?: number } => {
-  const pid = readLockHolder(path)
-  return pid === undefined ? {} : { pid }
-}
-
 /** Converts a LevelDB failure to a StoreError; `fallback` names the operation that failed. */
 export const storeErrorFromLevel = (
   error: unknown,
@@ -84,13 +79,12 @@ export const writeLockHolder = (store: string): void => {
   if (isMainThread) writeFileSync(pathOf(store), `${process.pid}\n`, { mode: 0o600 })
 }
 
-/** Returns the process id; undefined when there is none. */
-const readLockHolder = (store: string): number | undefined => {
+const holderOf = (store: string): { readonly pid?: number } => {
   try {
     const pid = Number(readFileSync(pathOf(store), 'utf8'))
-    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
+    return Number.isSafeInteger(pid) && pid > 0 ? { pid } : {}
   } catch {
     // No readable file: the error is reported without it.
-    return undefined
+    return {}
   }
 }

@@ -9,9 +9,11 @@ import { NUMBER_BYTES, numberKey, writeNumber } from './keys.ts'
 import {
   checkSegment,
   decodeMoved,
+  IDENTITY_ROW,
   MOVED_ROW,
   type MovedBlocks,
   type SegmentRow,
+  segmentHeader,
   segmentPath,
   segmentPlace,
   writeSegment,
@@ -35,12 +37,13 @@ export const moveSegment = async (store: Store, isOver: () => boolean = () => fa
   const folder = store.segmentFolder
   makeFolder(folder)
   const temporary = join(folder, TEMPORARY)
+  const header = segmentHeader(store.getSync(BUCKETS.meta, IDENTITY_ROW), moved)
   try {
     {
       await using file = await open(temporary, 'w', 0o600)
-      await writeSegment(file, moved, rowsFrom(store, moved, isOver))
+      await writeSegment(file, header, rowsFrom(store, moved, isOver))
     }
-    await checkSegment(temporary, moved, true)
+    await checkSegment(temporary, header, true)
     await rename(temporary, segmentPath(folder, moved))
   } catch (error) {
     await rm(temporary, { force: true })
@@ -74,9 +77,10 @@ async function* rowsFrom(store: Store, first: number, isOver: () => boolean): As
     }
 }
 
-/** Checks that the file of every segment is whole; every byte of them with `isDeep`. Throws STORE_CORRUPT with the file's path. */
+/** Checks that the file of every segment is whole and of this chain; every byte of them with `isDeep`. Throws STORE_CORRUPT with the file's path. */
 export const checkSegments = async (store: Store, isDeep = false): Promise<void> => {
   const { moved, dropped } = readMoved(store)
+  const identity = store.getSync(BUCKETS.meta, IDENTITY_ROW)
   for (let first = dropped; first < moved; first += store.segmentBlocks)
-    await checkSegment(segmentPath(store.segmentFolder, first), first, isDeep)
+    await checkSegment(segmentPath(store.segmentFolder, first), segmentHeader(identity, first), isDeep)
 }

@@ -3,13 +3,14 @@ import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 import type { Batch } from './batch.ts'
 import { BUCKETS } from './buckets.ts'
 import { storeError } from './errors.ts'
+import { IDENTITY_ROW, MOVED_ROW } from './segments.ts'
 import type { Store } from './store.ts'
 
 /** Raised when the layout or meaning of stored rows changes (test/unit/chain/store/golden-rows.test.ts); a store of another version is refused. */
-export const SCHEMA_VERSION = 7
+export const SCHEMA_VERSION = 8
 
-/** Version that a start upgrades: its rows mean the same, but it knows of no segments and no dropped blocks (move-segment.ts). */
-export const FORMER_SCHEMA = 6
+/** Version that a start upgrades when no block was moved to a segment: its segments do not name their chain. */
+export const FORMER_SCHEMA = 7
 
 /** Chain of a store. `genesis` is the hash of block 0. */
 interface StoreIdentity {
@@ -17,22 +18,21 @@ interface StoreIdentity {
   readonly genesis: Hex
 }
 
-const KEY = metaKey('schema')
-
 /** Key of a named single value in the meta bucket. */
 export function metaKey(name: string): Uint8Array {
   return new TextEncoder().encode(name)
 }
 
-/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN for a schema other than the present one and `former`, or STORE_FOREIGN when there are rows and no schema. */
+/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN for a schema other than the present one and `former` without segments, or STORE_FOREIGN when there are rows and no schema. */
 export const readIdentity = async (store: Store, former = SCHEMA_VERSION): Promise<StoreIdentity | undefined> => {
-  const row = await store.get(BUCKETS.meta, KEY)
+  const row = await store.get(BUCKETS.meta, IDENTITY_ROW)
   if (row === undefined) {
     if (await store.isEmpty()) return undefined
     throw storeError({ code: 'STORE_FOREIGN', path: store.path })
   }
   const found = row[0] ?? 0
-  if (found !== SCHEMA_VERSION && found !== former) {
+  const isFormer = found === former && store.getSync(BUCKETS.meta, MOVED_ROW) === undefined
+  if (found !== SCHEMA_VERSION && !isFormer) {
     throw storeError({ code: 'SCHEMA_UNKNOWN', path: store.path, found, supported: SCHEMA_VERSION })
   }
   const [network, genesis] = asBuffer(row).toString('utf8', 1).split('\n')
@@ -43,7 +43,7 @@ export const readIdentity = async (store: Store, former = SCHEMA_VERSION): Promi
 /** Raises the number of a store of the former schema. */
 export const upgradeSchema = async (store: Store): Promise<void> => {
   const identity = await readIdentity(store, FORMER_SCHEMA)
-  if (identity === undefined || store.getSync(BUCKETS.meta, KEY)?.[0] === SCHEMA_VERSION) return
+  if (identity === undefined || store.getSync(BUCKETS.meta, IDENTITY_ROW)?.[0] === SCHEMA_VERSION) return
   const batch = store.batch()
   putIdentity(batch, identity)
   await batch.write()
@@ -52,5 +52,5 @@ export const upgradeSchema = async (store: Store): Promise<void> => {
 /** Added to the batch that writes genesis, so that a store with an identity has its block 0. */
 export const putIdentity = (batch: Batch, identity: StoreIdentity): void => {
   const text = Buffer.from(`${identity.network}\n${identity.genesis}`)
-  batch.put(BUCKETS.meta, KEY, Buffer.concat([Uint8Array.of(SCHEMA_VERSION), text]))
+  batch.put(BUCKETS.meta, IDENTITY_ROW, Buffer.concat([Uint8Array.of(SCHEMA_VERSION), text]))
 }

@@ -2,23 +2,26 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32, type ZstdOptions, zstdCompress, zstdDecompress } from 'node:zlib'
+import { asBuffer, bytesToHex } from '@tandem/base/bytes.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { storeError } from './errors.ts'
-import { NUMBER_BYTES, readNumber, writeNumber } from './keys.ts'
+import { NUMBER_BYTES, numberKey, readNumber } from './keys.ts'
 
 /*
- * File of the old rows of `segmentBlocks` blocks: magic, frames, index, trailer. A frame is compressed and holds rows of one table, in order;
+ * File of the old rows of `segmentBlocks` blocks: header, frames, index, trailer. A frame is compressed and holds rows of one table, in order;
  * the index has an entry for each. Integers are big-endian. Formats in bytes:
+ *   header: magic (8), hash of the chain's genesis (32), first block (8)
  *   index entry: bucket (1), block of the frame's first row less the segment's first (2), part of that row (4), offset in the file (6),
  *     bytes in the file (4), bytes decompressed (4), CRC-32 of the bytes in the file (4)
- *   trailer: first block (8), number of entries (4), CRC-32 of the index and of these (4), magic (8)
+ *   trailer: number of entries (4), CRC-32 of header, index and these (4), magic (8)
  *   frame: number of rows (4), for each row block (2), part (4) and bytes (4), then the bytes of all
  * Keys are a block number, or that and a part from 1.
  */
-const MAGIC = Buffer.from('TNDMSEG1')
+const MAGIC = Buffer.from('TNDMSEG2')
+const HEADER_BYTES = 48
 const ENTRY_BYTES = 25
-const TRAILER_BYTES = 24
+const TRAILER_BYTES = 16
 const COUNT_BYTES = 4
 const ROW_BYTES = 10
 
@@ -28,6 +31,9 @@ const decompress = (bytes: Buffer, options: ZstdOptions): Promise<Buffer> => pro
 
 const { frameRows, frameBytes, segmentCacheBytes } = STORAGE_LIMITS
 
+/** Row of the meta table that names the store's chain; it ends with the hash of the genesis in hex (schema.ts). */
+export const IDENTITY_ROW = new TextEncoder().encode('schema')
+
 /** Row of the `MovedBlocks`. */
 export const MOVED_ROW = new TextEncoder().encode('segments')
 
@@ -35,14 +41,13 @@ export const MOVED_ROW = new TextEncoder().encode('segments')
 export interface MovedBlocks {
   readonly moved: number
   readonly cleared: number
-  /** Missing in rows of schema 6. */
   readonly dropped: number
 }
 
 export const decodeMoved = (row: Uint8Array = new Uint8Array(3 * NUMBER_BYTES)): MovedBlocks => ({
   moved: readNumber(row),
   cleared: readNumber(row, NUMBER_BYTES),
-  dropped: row.byteLength > 2 * NUMBER_BYTES ? readNumber(row, 2 * NUMBER_BYTES) : 0,
+  dropped: readNumber(row, 2 * NUMBER_BYTES),
 })
 
 /** Row with its place: its block less the segment's first, and its part, 0 for keys of a number alone. */
@@ -61,10 +66,16 @@ export const segmentPlace = (key: Uint8Array, segmentBlocks: number): Omit<Segme
 
 export const segmentPath = (folder: string, first: number): string => join(folder, `${first}.seg`)
 
+/** Returns the header of the segment that begins with a block of the chain of an `IDENTITY_ROW`. */
+export const segmentHeader = (identity: Uint8Array = new Uint8Array(0), first: number): Buffer => {
+  const genesis = asBuffer(identity).toString('latin1').slice(-64).padStart(64, '0')
+  return Buffer.concat([MAGIC, Buffer.from(genesis, 'hex'), numberKey(first)])
+}
+
 /** Writes the rows of a segment, ordered by bucket and key, to an open file, and syncs it. */
-export const writeSegment = async (file: FileHandle, first: number, rows: AsyncIterable<SegmentRow>): Promise<void> => {
+export const writeSegment = async (file: FileHandle, header: Buffer, rows: AsyncIterable<SegmentRow>) => {
   const index: Buffer[] = []
-  let at = MAGIC.byteLength
+  let at = HEADER_BYTES
   const end = async (frame: readonly SegmentRow[]): Promise<void> => {
     const [head] = frame
     if (head === undefined) return
@@ -81,7 +92,7 @@ export const writeSegment = async (file: FileHandle, first: number, rows: AsyncI
     index.push(entry)
     at += stored.byteLength
   }
-  await file.writeFile(MAGIC)
+  await file.writeFile(header)
   let frame: SegmentRow[] = []
   let bytes = 0
   for await (const row of rows) {
@@ -96,14 +107,16 @@ export const writeSegment = async (file: FileHandle, first: number, rows: AsyncI
   }
   await end(frame)
   const trailer = Buffer.alloc(TRAILER_BYTES)
-  writeNumber(trailer, 0, first)
-  trailer.writeUInt32BE(index.length, 8)
+  trailer.writeUInt32BE(index.length)
   const entries = Buffer.concat(index)
-  trailer.writeUInt32BE(crc32(trailer.subarray(0, 12), crc32(entries)), 12)
-  trailer.set(MAGIC, 16)
+  trailer.writeUInt32BE(indexChecksum(header, entries, trailer), 4)
+  trailer.set(MAGIC, 8)
   await file.writeFile(Buffer.concat([entries, trailer]))
   await file.sync()
 }
+
+const indexChecksum = (header: Buffer, index: Buffer, trailer: Buffer): number =>
+  crc32(trailer.subarray(0, 4), crc32(index, crc32(header)))
 
 const encodeFrame = (rows: readonly SegmentRow[]): Buffer => {
   const table = Buffer.alloc(COUNT_BYTES + rows.length * ROW_BYTES)
@@ -131,15 +144,9 @@ const rowOfFrame = (frame: Buffer, block: number, part: number): Uint8Array | un
   return undefined
 }
 
-interface Entry {
-  readonly bucket: number
-  readonly at: number
-  readonly stored: number
-  readonly raw: number
-  readonly crc: number
-}
+type Entry = Readonly<ReturnType<typeof entryAt>>
 
-const entryAt = (index: Buffer, i: number): Entry => {
+const entryAt = (index: Buffer, i: number) => {
   const at = i * ENTRY_BYTES
   return {
     bucket: index.readUInt8(at),
@@ -192,22 +199,22 @@ const readBytes = async (file: FileHandle, path: string, at: number, bytes: numb
 }
 
 /** Reads and checks the index of a segment; the sizes of its frames and its own are those of the file. */
-const readIndex = async (file: FileHandle, path: string, first: number): Promise<Buffer> => {
+const readIndex = async (file: FileHandle, path: string, header: Buffer): Promise<Buffer> => {
   const { size } = await file.stat()
-  const cut = () => damaged(path, 'its end is not that of a segment: it was cut short or overwritten')
-  if (size < MAGIC.byteLength + TRAILER_BYTES) throw cut()
+  const cut = () => damaged(path, 'its end is not that of a segment of this version: it was cut short or overwritten')
+  if (size < HEADER_BYTES + TRAILER_BYTES) throw cut()
   const trailer = await readBytes(file, path, size - TRAILER_BYTES, TRAILER_BYTES)
-  if (!trailer.subarray(16).equals(MAGIC)) throw cut()
-  const indexBytes = trailer.readUInt32BE(8) * ENTRY_BYTES
+  const indexBytes = trailer.readUInt32BE() * ENTRY_BYTES
   const begin = size - TRAILER_BYTES - indexBytes
-  if (begin < MAGIC.byteLength) throw cut()
+  if (!trailer.subarray(8).equals(MAGIC) || begin < HEADER_BYTES) throw cut()
+  const found = await readBytes(file, path, 0, HEADER_BYTES)
   const index = await readBytes(file, path, begin, indexBytes)
-  if (crc32(trailer.subarray(0, 12), crc32(index)) !== trailer.readUInt32BE(12))
+  if (indexChecksum(found, index, trailer) !== trailer.readUInt32BE(4))
     throw damaged(path, 'the checksum of its index is wrong')
-  if (readNumber(trailer) !== first) throw damaged(path, `it is the segment of block ${readNumber(trailer)}`)
-  if (!(await readBytes(file, path, 0, MAGIC.byteLength)).equals(MAGIC))
-    throw damaged(path, 'its start is not that of a segment')
-  const last = indexBytes > 0 ? entryAt(index, indexBytes / ENTRY_BYTES - 1) : { at: MAGIC.byteLength, stored: 0 }
+  const chain = bytesToHex(found.subarray(8, 40))
+  if (!found.equals(header))
+    throw damaged(path, `it is the segment of block ${readNumber(found, 40)} of the chain with genesis ${chain}`)
+  const last = indexBytes > 0 ? entryAt(index, indexBytes / ENTRY_BYTES - 1) : { at: HEADER_BYTES, stored: 0 }
   if (last.at + last.stored !== begin) throw damaged(path, 'bytes between its frames and its index')
   return index
 }
@@ -223,10 +230,10 @@ const readFrame = async (file: FileHandle, path: string, { at, stored, raw, crc 
 }
 
 /** Checks that a segment's file is there and whole: by its index, for each start, or every byte. Throws STORE_CORRUPT with its path. */
-export const checkSegment = (path: string, first: number, isDeep: boolean): Promise<void> =>
+export const checkSegment = (path: string, header: Buffer, isDeep: boolean): Promise<void> =>
   reading(path, async file => {
-    const index = await readIndex(file, path, first)
-    let at = MAGIC.byteLength
+    const index = await readIndex(file, path, header)
+    let at = HEADER_BYTES
     for (let i = 0; isDeep && i < index.byteLength / ENTRY_BYTES; i++) {
       const entry = entryAt(index, i)
       if (entry.at !== at) throw damaged(path, `the frame at byte ${at} is not in the index`)
@@ -251,12 +258,12 @@ export class Segments {
   }
 
   /** Returns a row; undefined when its block has none. Throws STORE_CORRUPT or STORE_READ_FAILED. */
-  async row(bucket: number, key: Uint8Array): Promise<Uint8Array | undefined> {
+  async row(bucket: number, key: Uint8Array, identity: Uint8Array | undefined): Promise<Uint8Array | undefined> {
     const place = segmentPlace(key, this.#segmentBlocks)
     const first = readNumber(key) - place.block
     const path = segmentPath(this.#folder, first)
-    const index =
-      this.#indexes.get(first) ?? (await this.#shared(path, () => reading(path, file => readIndex(file, path, first))))
+    const whole = (file: FileHandle) => readIndex(file, path, segmentHeader(identity, first))
+    const index = this.#indexes.get(first) ?? (await this.#shared(path, () => reading(path, whole)))
     this.#indexes.set(first, index)
     const number = frameOf(index, bucket, place)
     if (number < 0) return undefined

@@ -20,7 +20,7 @@ import {
   type Snapshot,
   scan,
 } from './scan.ts'
-import { decodeMoved, MOVED_ROW, Segments } from './segments.ts'
+import { decodeMoved, IDENTITY_ROW, MOVED_ROW, Segments } from './segments.ts'
 import { shortTable } from './table-sizes.ts'
 import { WriteLatch } from './write-latch.ts'
 
@@ -30,7 +30,7 @@ type Level = Pick<
   DiskLevel,
   'get' | 'getSync' | 'getMany' | 'has' | 'iterator' | 'keys' | 'snapshot' | 'batch' | 'close'
 > &
-  Partial<Pick<DiskLevel, 'getProperty' | 'compactRange'>>
+  Partial<Pick<DiskLevel, 'compactRange'>>
 
 export type { Range, Snapshot } from './scan.ts'
 export type StoreEntry = readonly [key: Uint8Array, value: Uint8Array]
@@ -164,7 +164,8 @@ export class Store {
     // Not of the snapshot: moved rows are still the same, and dropped ones are gone.
     const { moved, dropped } = decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW))
     const number = readNumber(key)
-    return number >= dropped && number < moved ? this.#segments.row(bucket, key) : undefined
+    if (number < dropped || number >= moved) return undefined
+    return this.#segments.row(bucket, key, this.getSync(BUCKETS.meta, IDENTITY_ROW))
   }
 
   /** Returns values in the order of `keys`. The caller bounds their number. */
@@ -337,11 +338,6 @@ export class Store {
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
-  }
-
-  /** Returns LevelDB's own statistics, for the operator's port. */
-  stats(): string {
-    return this.#reading(() => this.#level.getProperty?.('leveldb.stats') ?? 'in memory')
   }
 
   /** Waits for operations under way; later ones throw STORE_CLOSED. */

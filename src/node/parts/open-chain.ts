@@ -69,7 +69,6 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
   const { store, trie } = await openChainParts(storePath, onFailure, ephemeral, memory.database, options.segmentBlocks)
   try {
     const blocks = new BlockStore(store, { cacheBytes: memory.blocks })
-    await checkSegments(store)
     await checkChain(store, blocks, genesis)
     await upgradeSchema(store)
     const number = await blocks.headNumber()
@@ -159,7 +158,7 @@ const proofParts = (
   return { proofPool, proofVerifier: verifier, proofs: new BlockProofs(options) }
 }
 
-/** Checks network, header of block 0 and allocation against the given genesis; a new folder has none of them. */
+/** Checks network, segments, header of block 0 and allocation against the given genesis; a new folder has none of them. */
 const checkChain = async (store: Store, blocks: BlockStore, genesis: Genesis): Promise<void> => {
   const found = await readIdentity(store, FORMER_SCHEMA)
   if (found === undefined) return
@@ -167,6 +166,7 @@ const checkChain = async (store: Store, blocks: BlockStore, genesis: Genesis): P
   if (found.network !== network) {
     throw storeError({ code: 'NETWORK_MISMATCH', path: store.path, found: found.network, expected: network })
   }
+  await checkSegments(store)
   const block0 = await blocks.block(0)
   assert(block0, 'a store with an identity has its block 0')
   const expected = genesisBlock(genesis, block0.header.stateRoot).hash

@@ -12,6 +12,7 @@ import { STORAGE_LIMITS } from '../../../src/config/limits/storage.ts'
 import { BUCKETS, SEGMENT_BUCKETS } from '../../../src/storage/buckets.ts'
 import { keyWithNumber, numberKey } from '../../../src/storage/keys.ts'
 import { checkSegments, clearMoved, moveSegment, readMoved } from '../../../src/storage/move-segment.ts'
+import { putIdentity } from '../../../src/storage/schema.ts'
 import { segmentPath } from '../../../src/storage/segments.ts'
 import { Store } from '../../../src/storage/store.ts'
 import { FailingDisk, whyNoFailingDisk } from '../../support/disk/failing-disk.ts'
@@ -100,9 +101,18 @@ test('rows of a segment are read as before, long ones and empty ones too, and on
   await expectAll(store, rows)
 })
 
-/** File of the rows below as schema 7 has it. Bytes that the compression makes may change, what they say may not. */
+/** Store of a chain whose genesis hash is a repeated digit. */
+const storeOf = async (digit: string): Promise<Store> => {
+  const store = await temporaryStore()
+  const batch = store.batch()
+  putIdentity(batch, { network: 'devnet', genesis: `0x${digit.repeat(64)}` })
+  await batch.write()
+  return store
+}
+
+/** File of the rows below as schema 8 has it. Bytes that the compression makes may change, what they say may not. */
 const GOLDEN =
-  'VE5ETVNFRzEotS/9AFjdAACIAAAAAgABAAMf/wABLAECAwcDEAAoqggyGAEotS/9AFh5AAAAAAABAAEAAAACAAAAAQQGAAEAAAAAAAAAAAAIAAAAJAAAAUe0trR9HQABAAAAAgAAAAAALAAAABgAAAAPu8UtoQAAAAAAAAAAAAAAAkmM0M5UTkRNU0VHMQ=='
+  'VE5ETVNFRzIREREREREREREREREREREREREREREREREREREREREREQAAAAAAAAAAKLUv/QBY3QAAiAAAAAIAAQADH/8AASwBAgMHAxAAKKoIMhgBKLUv/QBYeQAAAAAAAQABAAAAAgAAAAEEBgABAAAAAAAAAAAAMAAAACQAAAFHtLa0fR0AAQAAAAIAAAAAAFQAAAAYAAAAD7vFLaEAAAACObvRblRORE1TRUcy'
 const GOLDEN_ROWS = [
   [BUCKETS.body, numberKey(1), Uint8Array.of(1, 2, 3)],
   [BUCKETS.body, numberKey(segmentBlocks - 1), new Uint8Array(300).fill(7)],
@@ -110,7 +120,7 @@ const GOLDEN_ROWS = [
 ] as const
 
 test('a segment written by the program of this schema is read, and the next one says the same', async () => {
-  const store = await temporaryStore()
+  const store = await storeOf('1')
   const rows: Rows = new Map()
   await put(store, rows, GOLDEN_ROWS)
   await moveSegment(store)
@@ -120,12 +130,12 @@ test('a segment written by the program of this schema is read, and the next one 
   writeFileSync(path, golden)
   await checkSegments(store, true)
   await expectAll(store, rows)
-  const framesEnd = (file: Buffer) => file.byteLength - 24 - 2 * 25
-  expect(made.subarray(0, 8)).toEqual(golden.subarray(0, 8))
+  const framesEnd = (file: Buffer) => file.byteLength - 16 - 2 * 25
+  expect(made.subarray(0, 48)).toEqual(golden.subarray(0, 48))
   expect(made.subarray(framesEnd(made), framesEnd(made) + 7)).toEqual(
     golden.subarray(framesEnd(golden), framesEnd(golden) + 7),
   )
-  expect(made.subarray(-24, -12)).toEqual(golden.subarray(-24, -12))
+  expect(made.subarray(-16, -12)).toEqual(golden.subarray(-16, -12))
 })
 
 test('a move frees the disk of the rows that it deletes, and a stop before that is made up for', async () => {
@@ -191,13 +201,31 @@ test('a segment that is cut short, missing or another is refused by its index, w
   await checkSegments(store)
 })
 
+test('a segment of another chain is refused at the check and at a read, with its name and its genesis', async () => {
+  const [other, store] = [await storeOf('1'), await storeOf('2')]
+  for (const filled of [other, store]) {
+    await fill(filled)
+    await moveSegment(filled)
+  }
+  const [foreign, path] = [other, store].map(({ segmentFolder }) => segmentPath(segmentFolder, 0)) as [string, string]
+  await checkSegments(store, true)
+  const own = readFileSync(path)
+  writeFileSync(path, readFileSync(foreign))
+  const reason = `it is the segment of block 0 of the chain with genesis 0x${'1'.repeat(64)}`
+  const refusal = { code: 'STORE_CORRUPT', detail: { path, reason } }
+  await expect(checkSegments(store)).rejects.toMatchObject(refusal)
+  await expect(store.get(BUCKETS.body, numberKey(1))).rejects.toMatchObject(refusal)
+  writeFileSync(path, own)
+  expect(await store.get(BUCKETS.body, numberKey(1))).toBeDefined()
+})
+
 test('a read of a damaged frame fails and names the file; other frames are read', async () => {
   const store = await temporaryStore()
   await fill(store)
   await moveSegment(store)
   const path = segmentPath(store.segmentFolder, 0)
   const bytes = readFileSync(path)
-  bytes[12] = (bytes[12] as number) ^ 1
+  bytes[52] = (bytes[52] as number) ^ 1
   writeFileSync(path, bytes)
   await expect(store.get(BUCKETS.body, numberKey(1))).rejects.toMatchObject({ code: 'STORE_CORRUPT', detail: { path } })
   expect(await store.get(BUCKETS.certificate, numberKey(1))).toBeDefined()

@@ -93,6 +93,8 @@ const GOLDEN: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   6: SCHEMA_6,
   // Old blocks are in segments, or dropped (storage/move-segment.ts).
   7: { ...SCHEMA_6, meta: '194566619024995b3dadc03b669828b5' },
+  // Segments name their chain (storage/segments.ts).
+  8: { ...SCHEMA_6, meta: 'ccfa51b27204b422e075e28a937c4c93' },
 }
 
 /**

@@ -1,4 +1,4 @@
-import { readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
@@ -8,13 +8,22 @@ import { putLogIndex } from '../../../../src/chain/store/log-index.ts'
 import { receiptRows } from '../../../../src/chain/store/receipt-parts.ts'
 import { SegmentMover } from '../../../../src/chain/store/segment-mover.ts'
 import { verifyChain } from '../../../../src/chain/verify-chain.ts'
+import type { Genesis } from '../../../../src/config/genesis/types.ts'
 import { STORAGE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
 import { moveSegment, readMoved } from '../../../../src/storage/move-segment.ts'
 import { segmentPath } from '../../../../src/storage/segments.ts'
 import type { Store } from '../../../../src/storage/store.ts'
-import { ACCOUNT_KEYS, ACCOUNTS, openTestChain, signedRaw, type TestChain, withChain } from '../../../support/chain.ts'
+import {
+  ACCOUNT_KEYS,
+  ACCOUNTS,
+  openTestChain,
+  signedRaw,
+  type TestChain,
+  testGenesis,
+  withChain,
+} from '../../../support/chain.ts'
 import { putLoggedBlock } from '../../../support/logged-chain.ts'
 import { temporaryDirectory, temporaryStore } from '../../storage/temp-store.ts'
 
@@ -62,19 +71,29 @@ test('a chain whose blocks are in a segment tells of them as before, and verific
     expect((await verifyChain(store, { from: 0 })).problems).toEqual([])
     const path = segmentPath(store.segmentFolder, 0)
     const bytes = readFileSync(path)
-    bytes[40] = (bytes[40] as number) ^ 4
+    bytes[50] = (bytes[50] as number) ^ 4
     writeFileSync(path, bytes)
     await expect(verifyChain(store, { from: 6 })).rejects.toMatchObject({ code: 'STORE_CORRUPT', detail: { path } })
   }))
 
-test('a chain with a segment cut short is not opened', async () => {
-  const dir = await temporaryDirectory()
-  const chain = await openTestChain(dir)
-  await chain.mine()
-  await moveSegment(chain.store)
-  await moveSegment(chain.store)
-  await chain.close()
-  const path = segmentPath(chain.store.segmentFolder, segmentBlocks)
+test('a chain with a segment cut short, or of another chain, is not opened', async () => {
+  const made = async (genesis: Genesis) => {
+    const dir = await temporaryDirectory()
+    const chain = await openTestChain(dir, { genesis })
+    await chain.mine()
+    await moveSegment(chain.store)
+    await moveSegment(chain.store)
+    await chain.close()
+    return { dir, path: segmentPath(chain.store.segmentFolder, segmentBlocks), hash: chain.genesisHash }
+  }
+  const genesis = testGenesis()
+  const { dir, path } = await made(genesis)
+  const other = await made({ ...genesis, header: { ...genesis.header, timestamp: genesis.header.timestamp + 1 } })
+  copyFileSync(other.path, path)
+  await expect(openTestChain(dir)).rejects.toMatchObject({
+    code: 'STORE_CORRUPT',
+    detail: { path, reason: `it is the segment of block ${segmentBlocks} of the chain with genesis ${other.hash}` },
+  })
   truncateSync(path, 20)
   await expect(openTestChain(dir)).rejects.toMatchObject({ code: 'STORE_CORRUPT', detail: { path } })
 })

@@ -5,10 +5,9 @@ import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { explainError } from '../../../../src/cli/shared/explain-error.ts'
 import { openChain } from '../../../../src/node/parts/open-chain.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
-import { moveSegment, readMoved } from '../../../../src/storage/move-segment.ts'
+import { moveSegment } from '../../../../src/storage/move-segment.ts'
 import { FORMER_SCHEMA, metaKey, readIdentity, SCHEMA_VERSION } from '../../../../src/storage/schema.ts'
-import { MOVED_ROW } from '../../../../src/storage/segments.ts'
-import type { Store } from '../../../../src/storage/store.ts'
+import { Store } from '../../../../src/storage/store.ts'
 import { testGenesis } from '../../../support/chain.ts'
 import { putLoggedBlock } from '../../../support/logged-chain.ts'
 import { temporaryDirectory, temporaryStore } from '../../storage/temp-store.ts'
@@ -35,7 +34,7 @@ test('two transactions with the same start of the hash are told apart', async ()
   expect(await blocks.locate(`${(hashes[0] as Hex).slice(0, 18)}${'0'.repeat(48)}` as Hex)).toBeUndefined()
 })
 
-test('a store of the former schema is upgraded, also with segments; one of another chain or an older schema is refused', async () => {
+test('a store of the former schema is upgraded; one with segments, of another chain or an older schema is refused', async () => {
   expect(FORMER_SCHEMA).toBe(SCHEMA_VERSION - 1)
   const storePath = await temporaryDirectory()
   const options = { storePath, stateHistory: 1, logger: silentLogger, onFailure: () => {} }
@@ -43,10 +42,6 @@ test('a store of the former schema is upgraded, also with segments; one of anoth
   const opened = await openChain({ ...options, genesis })
   const { store } = opened
   const identity = await readIdentity(store)
-  await moveSegment(store)
-  // As schema 6 had it: without the number of the first block that is not dropped.
-  const moved = store.getSync(BUCKETS.meta, MOVED_ROW) as Uint8Array
-  await store.batch().put(BUCKETS.meta, MOVED_ROW, moved.slice(0, 16)).write()
   await writeSchema(store, FORMER_SCHEMA)
   await opened.world.close()
   await store.close()
@@ -55,16 +50,23 @@ test('a store of the former schema is upgraded, also with segments; one of anoth
   const again = await openChain({ ...options, genesis })
   expect(schemaOf(again.store)).toBe(SCHEMA_VERSION)
   expect(await readIdentity(again.store)).toEqual(identity)
-  expect(readMoved(again.store)).toEqual({ moved: 8_192, cleared: 8_192, dropped: 0 })
   expect(await again.blocks.block(0)).toBeDefined()
   await writeSchema(again.store, FORMER_SCHEMA - 1)
   await again.world.close()
   await again.store.close()
-  const refusal = await openChain({ ...options, genesis }).catch((error: unknown) => error)
-  expect(refusal).toMatchObject({ code: 'SCHEMA_UNKNOWN', detail: { found: FORMER_SCHEMA - 1 } })
-  expect(explainError((refusal as { detail: never }).detail)).toMatch(
-    new RegExp(
-      `schema ${FORMER_SCHEMA - 1}, this program knows schema ${SCHEMA_VERSION}.*upgrades schema ${FORMER_SCHEMA}`,
-    ),
-  )
+  const expectRefusal = async (found: number) => {
+    const refusal = await openChain({ ...options, genesis }).catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ code: 'SCHEMA_UNKNOWN', detail: { found } })
+    expect(explainError((refusal as { detail: never }).detail)).toMatch(
+      new RegExp(
+        `schema ${found}, this program knows schema ${SCHEMA_VERSION}.*upgrades schema ${FORMER_SCHEMA} without segments`,
+      ),
+    )
+  }
+  await expectRefusal(FORMER_SCHEMA - 1)
+  const moving = await Store.open(storePath)
+  await moveSegment(moving)
+  await writeSchema(moving, FORMER_SCHEMA)
+  await moving.close()
+  await expectRefusal(FORMER_SCHEMA)
 })
