@@ -1,15 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { verifyChain } from '../../src/chain/verify-chain.ts'
-import { readMoved } from '../../src/storage/move-segment.ts'
+import { moveSegment, readMoved } from '../../src/storage/move-segment.ts'
+import { segmentPath } from '../../src/storage/segments.ts'
 import { Store } from '../../src/storage/store.ts'
-import { ACCOUNT_KEYS, signedRaw } from '../support/chain.ts'
+import { ACCOUNT_KEYS, openTestChain, signedRaw } from '../support/chain.ts'
+import { tandem } from '../support/command.ts'
 import { rpc, withTempDir } from '../support/devnet.ts'
 
 const PROGRAM = fileURLToPath(new URL('../support/disk/segment-node.ts', import.meta.url))
@@ -101,4 +103,43 @@ test(
       await expect(node.ask('eth_getTransactionReceipt', hash)).rejects.toThrow(pruned)
       await end(node, 'SIGTERM')
     }),
+)
+
+test('db verify names a segment that is damaged, missing or of other blocks, and fails', { timeout: 120_000 }, () =>
+  withTempDir(async dataDir => {
+    const chain = await openTestChain(dataDir)
+    for (let number = 1; number <= 3; number++) await chain.mine()
+    for (let moved = 0; moved < 2; moved++) await moveSegment(chain.store)
+    const [path, next] = [0, chain.store.segmentBlocks].map(first => segmentPath(chain.store.segmentFolder, first)) as [
+      string,
+      string,
+    ]
+    await chain.close()
+    const verify = () => tandem(['db', 'verify', '--datadir', dataDir])
+    const whole = await verify()
+    expect(whole, whole.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^consistent: head 3 /) })
+    const bytes = readFileSync(path)
+    const flip = (at: number) => () => {
+      const changed = Buffer.from(bytes)
+      changed[at] = (changed[at] as number) ^ 16
+      writeFileSync(path, changed)
+    }
+    const faults: readonly (readonly [reason: string, damage: () => void])[] = [
+      ['the checksum of the frame at byte 48 is wrong', flip(60)],
+      ['the checksum of its index is wrong', flip(bytes.byteLength - 20)],
+      ['it was cut short', () => truncateSync(path, bytes.byteLength - 1)],
+      ['the file is missing', () => rmSync(path)],
+      ['it is the segment of block 8192 of the chain', () => writeFileSync(path, readFileSync(next))],
+    ]
+    for (const [reason, damage] of faults) {
+      damage()
+      const { code, stdout, stderr } = await verify()
+      expect({ code, stdout }, reason).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toContain(`${path} is damaged: `)
+      expect(stderr).toContain(reason)
+      expect(stderr).toContain('Restore the folder from a copy')
+      writeFileSync(path, bytes)
+    }
+    expect((await verify()).code).toBe(0)
+  }),
 )
