@@ -50,32 +50,17 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
   })
   const gossip = buildGossip(options, ports, core, peers)
   const connections = buildConnections(options, ports, core, peers, gossip.records)
-  const { records, consensus, delegations, transactions, blocks, evidence, proofs } = gossip
   const heartbeat = new Heartbeat({
     peers,
     metrics: core.metrics,
     own: () => core.identity.ping(),
     heard: (peer, { head, earliest }) => {
       peer.earliest = earliest
-      blocks.headMoved(peer, head)
+      gossip.blocks.headMoved(peer, head)
     },
     tick: events.tick,
   })
-  const requester = new Requester(peers, core.metrics)
-  return {
-    ...core,
-    peers,
-    records,
-    consensus,
-    delegations,
-    transactions,
-    blocks,
-    evidence,
-    proofs,
-    ...connections,
-    heartbeat,
-    requester,
-  }
+  return { ...core, peers, ...gossip, ...connections, heartbeat, requester: new Requester(peers, core.metrics) }
 }
 
 /** Functions of later layers that the core calls once the network runs. */
@@ -124,7 +109,7 @@ const buildPeers = (
 /** Messages between connected peers, and the dispatcher that hands them out. */
 const buildGossip = (
   { advertise, listen, staticPeers, bootnodes, validator, relays }: NetworkOptions,
-  { members, blocks: codec, pool, sync, serve }: NetworkPorts,
+  { chain, members, blocks: codec, pool, sync, serve }: NetworkPorts,
   { identity, dialScheduler }: NetworkCore,
   hub: PeerSet,
 ) => {
@@ -144,6 +129,7 @@ const buildGossip = (
     selfId: identity.id,
     signer: validator,
     relays: new Set(relays),
+    head: () => chain.head().number,
   })
   const transactions = new TransactionGossip(hub, pool)
   const blocks = new BlockGossip(hub, sync)

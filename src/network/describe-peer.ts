@@ -1,30 +1,26 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { PeerSlot } from './core/peer-slots.ts'
 import { peerUrl } from './identity/peer-url.ts'
+import type { TrafficCounters } from './peer/connection.ts'
 import type { Peer } from './peer/peer.ts'
 import type { PeerHead } from './wire/control.ts'
 
+type OfPeer = Readonly<
+  Pick<Peer, 'id' | 'localAddress' | 'remoteAddress' | 'inbound' | 'earliest' | 'rttMs' | 'connectedAtMs'>
+>
+
 /** Connected node, as shown to the operator. */
-export interface PeerDescription {
-  readonly id: string
+export interface PeerDescription extends OfPeer, TrafficCounters {
   readonly client: string
   /** URL at which it can be dialed; null: not known. */
   readonly url: string | null
-  readonly localAddress: string
-  readonly remoteAddress: string
-  readonly inbound: boolean
   readonly place: PeerSlot
   readonly isStatic: boolean
   /** Committee member it proved to represent. */
   readonly validator: Hex | null
   readonly head: PeerHead
-  readonly earliest: number
   /** 0 to -100. */
   readonly score: number
-  readonly rttMs: number | null
-  readonly connectedAtMs: number
-  readonly receivedBytes: number
-  readonly sentBytes: number
 }
 
 interface KnownOfPeer {
@@ -34,20 +30,9 @@ interface KnownOfPeer {
   readonly isStatic: boolean
 }
 
-export const describePeer = (peer: Peer, { host, port, score, isStatic }: KnownOfPeer): PeerDescription => ({
-  id: peer.id,
-  client: peer.hello.client,
-  url: host === undefined || port === undefined ? null : peerUrl({ id: peer.id, host, port }),
-  localAddress: peer.localAddress,
-  remoteAddress: peer.remoteAddress,
-  inbound: peer.inbound,
-  place: peer.place,
-  isStatic,
-  validator: peer.validator,
-  head: peer.head,
-  earliest: peer.earliest,
-  score,
-  rttMs: peer.rttMs,
-  connectedAtMs: peer.connectedAtMs,
-  ...peer.trafficCounters,
-})
+export const describePeer = (peer: Peer, { host, port, score, isStatic }: KnownOfPeer): PeerDescription => {
+  const { id, localAddress, remoteAddress, inbound, place, validator, head, earliest, rttMs, connectedAtMs } = peer
+  const own = { id, localAddress, remoteAddress, inbound, place, validator, head, earliest, rttMs, connectedAtMs }
+  const url = host === undefined || port === undefined ? null : peerUrl({ id, host, port })
+  return { ...own, client: peer.hello.client, url, isStatic, score, ...peer.trafficCounters }
+}

@@ -57,7 +57,7 @@ export const PAYLOADS: { readonly [Name in MessageName]: fc.Arbitrary<Payload<Na
   disconnect: fc.constantFrom(...(Object.keys(DISCONNECT_REASONS) as DisconnectReason[])),
   ping,
   pong: ping,
-  delegation: fc.record({ address, signature: bytes(65) }),
+  delegation: fc.record({ number: fc.maxSafeNat(), address, signature: bytes(65) }),
   getRecords: fc.constant(null),
   records: fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 }),
   links: fc.array(address, { maxLength: 20 }),

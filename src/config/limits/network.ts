@@ -15,6 +15,8 @@ export const NETWORK_LIMITS = {
   /** Nodes that relay for one validator, and validators for which one node relays. */
   relaysPerValidator: 4,
   relayedValidators: 16,
+  /** Blocks for which a delegation to a relay counts; it is renewed each half of them. */
+  delegationBlocks: 3_600,
   /**
    * Connections before their handshake, in total and per address, and the rate per address; as many again for addresses of members and
    * static peers, of which so many are remembered.

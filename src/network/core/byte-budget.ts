@@ -7,10 +7,6 @@ export class ByteBudget {
     this.#limit = limit
   }
 
-  get used(): number {
-    return this.#used
-  }
-
   /** Reserves bytes; returns false when the limit would be exceeded. */
   take(bytes: number): boolean {
     if (this.#used + bytes > this.#limit) return false

@@ -88,7 +88,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     if (peer === undefined || !hub.isNeighbour(peer)) return undefined
     const reaches = this.#reachability.through([id])
     if (hub.isMember(peer)) return { speaksFor: peer.validator === null ? [] : [peer.validator], reaches }
-    return { speaksFor: hub.isOwnRelay(peer) ? reaches : [...peer.relayFor], reaches }
+    return { speaksFor: hub.isOwnRelay(peer) ? reaches : [...peer.relayFor.keys()], reaches }
   }
 
   misbehaved(id: PeerId): void {

@@ -25,15 +25,8 @@ type Unanswered = Exclude<
 type Handlers = { readonly [Name in Unanswered]: (peer: Peer, value: Payload<Name>) => unknown }
 
 /** Creates the handlers of messages; their results may be promises. */
-export const createDispatcher = ({
-  requestServer,
-  blocks,
-  consensus,
-  delegations,
-  evidence,
-  proofs,
-  transactions,
-}: GossipHandlers) => {
+export const createDispatcher = (gossip: GossipHandlers) => {
+  const { blocks, consensus, delegations, evidence, proofs, transactions } = gossip
   const handlers: Handlers = {
     delegation: (peer, proof) => {
       delegations.received(peer, proof)
@@ -53,7 +46,7 @@ export const createDispatcher = ({
     newTransactions: (peer, raws) => transactions.pushed(peer, raws),
   }
   return (peer: Peer, name: MessageName, value: unknown, requestId: number): unknown => {
-    if (isRequest(name)) return requestServer.received(peer, name, value, requestId)
+    if (isRequest(name)) return gossip.requestServer.received(peer, name, value, requestId)
     return (handlers[name as Unanswered] as (peer: Peer, value: unknown) => unknown)(peer, value)
   }
 }

@@ -6,8 +6,8 @@ import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
 import type { PeerRecord } from '../core/address-book.ts'
 import { type NodeKey, publicKeyOf } from '../transport/node-key.ts'
-import { type ChainDomain, nodeIdItem, readNodeId, type ValidatorProof } from '../wire/control.ts'
-import { asciiBytes, asciiText, fixedBytes, inList, listCodec, throwMalformed } from '../wire/payload-codec.ts'
+import { type ChainDomain, nodeIdItem, proofItem, readNodeId, readProof, type ValidatorProof } from '../wire/control.ts'
+import { asciiBytes, asciiText, fixedBytes, listCodec, throwMalformed } from '../wire/payload-codec.ts'
 import { isValidProof, proveValidator } from './validator-proof.ts'
 
 const WORD = 'tandem-record/1'
@@ -19,9 +19,6 @@ interface SignedRecord extends Omit<PeerRecord, 'bytes' | 'validator'> {
   /** Ed25519, by the node's key. */
   readonly signature: Uint8Array
 }
-
-const proofItem = (proof: ValidatorProof | null): RlpItem =>
-  proof === null ? [] : [hexToBytes(proof.address), proof.signature]
 
 const signedItems = ({ sequence, id, host, port, proof }: Omit<SignedRecord, 'signature'>): readonly RlpItem[] => [
   uintItem(sequence),
@@ -42,10 +39,7 @@ export const recordCodec = listCodec<SignedRecord>(
     // IP addresses only: an unverified record must not cause DNS queries of this node.
     if (isIP(host) === 0 || host.includes('%')) throw throwMalformed('a record names an IP address')
     if (port < 1 || port > 0xffff) throw throwMalformed('no such port')
-    const proof = cursor.takeEmptyList()
-      ? null
-      : inList(cursor, inside => ({ address: inside.hex(20), signature: fixedBytes(inside, 65) }))
-    return { sequence, id, host, port, proof, signature: fixedBytes(cursor, SIGNATURE_BYTES) }
+    return { sequence, id, host, port, proof: readProof(cursor), signature: fixedBytes(cursor, SIGNATURE_BYTES) }
   },
 )
 

@@ -126,7 +126,7 @@ export class PeerSet implements PeerHub, PeerHost {
   }
 
   #isRelay({ relayFor }: Peer): boolean {
-    for (const validator of relayFor) if (this.#options.members.isMember(validator)) return true
+    for (const validator of relayFor.keys()) if (this.#options.members.isMember(validator)) return true
     return false
   }
 

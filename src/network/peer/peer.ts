@@ -98,8 +98,8 @@ export class Peer implements ConnectionEvents {
   readonly gossiped = new TokenBucket(NETWORK_LIMITS.gossipedTransactions, performance.now())
   /** Rate limit in bytes of the blocks sent for its status messages. */
   readonly blockAnswers = new TokenBucket(NETWORK_LIMITS.blockAnswers, performance.now())
-  /** Validators that named it as their relay. */
-  readonly relayFor = new Set<Hex>()
+  /** Validators that named it as their relay, with the block from which on. */
+  readonly relayFor = new Map<Hex, number>()
   head: PeerHead
   earliest: number
   rttMs: number | null = null

@@ -63,7 +63,9 @@ const readHead = (cursor: RlpCursor): PeerHead =>
 export const nodeIdItem = (id: string): Uint8Array => hexToBytes(`0x${id}`)
 export const readNodeId = (cursor: RlpCursor): string => cursor.hex(32).slice(2)
 
-const readProof = (cursor: RlpCursor): ValidatorProof | null =>
+export const proofItem = (proof: ValidatorProof | null): RlpItem =>
+  proof === null ? [] : [hexToBytes(proof.address), proof.signature]
+export const readProof = (cursor: RlpCursor): ValidatorProof | null =>
   cursor.takeEmptyList()
     ? null
     : inList(cursor, inside => ({ address: inside.hex(20), signature: fixedBytes(inside, 65) }))
@@ -82,7 +84,7 @@ export const helloCodec: WireCodec<Hello> = listCodec(
       headItem(hello.head),
       uintItem(hello.earliest),
       hello.record,
-      hello.proof === null ? [] : [hexToBytes(hello.proof.address), hello.proof.signature],
+      proofItem(hello.proof),
     ]),
   cursor => ({
     version: cursor.safeUint(),
@@ -141,10 +143,14 @@ export const recordsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   cursor => readItems(cursor, NETWORK_LIMITS.recordsPerAnswer, item => item.boundedBytes(NETWORK_LIMITS.recordBytes)),
 )
 
-/** Statement of a validator that a node relays for it. */
-export const delegationCodec: WireCodec<ValidatorProof> = listCodec(
-  ({ address, signature }) => encodeRlp([hexToBytes(address), signature]),
-  cursor => ({ address: cursor.hex(20), signature: fixedBytes(cursor, 65) }),
+/** Statement of a validator that a node relays for it, from the block `number` on. */
+export interface Delegation extends ValidatorProof {
+  readonly number: number
+}
+
+export const delegationCodec: WireCodec<Delegation> = listCodec(
+  ({ number, address, signature }) => encodeRlp([uintItem(number), hexToBytes(address), signature]),
+  cursor => ({ number: cursor.safeUint(), address: cursor.hex(20), signature: fixedBytes(cursor, 65) }),
 )
 
 /** Validators that a node reaches. */

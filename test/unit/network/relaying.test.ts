@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ConsensusGossip } from '../../../src/network/gossip/consensus-gossip.ts'
-import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
+import { signDelegation } from '../../../src/network/gossip/delegations.ts'
 import { type MessageName, messageSpec } from '../../../src/network/messages/messages.ts'
 import type { Peer } from '../../../src/network/peer/peer.ts'
 import type { PeerHub } from '../../../src/network/peer/peer-hub.ts'
@@ -229,13 +229,13 @@ describe('a hidden validator', () => {
   test('cannot be claimed: a false delegation costs score, and a relay of four others is one too many', async () => {
     const node = await nodes.start({ member: 1, committee: 3 })
     const liar = await RawPeer.meet(node.port)
-    liar.send('delegation', proveValidator(signerOf(7), DOMAIN, 'ab'.repeat(32), null))
-    liar.send('delegation', { ...proveValidator(signerOf(0), DOMAIN, 'ab'.repeat(32), null) })
+    liar.send('delegation', signDelegation(signerOf(7), DOMAIN, 'ab'.repeat(32), 0))
+    liar.send('delegation', { ...signDelegation(signerOf(0), DOMAIN, 'ab'.repeat(32), 0) })
     await until('gone', () => liar.isClosed)
     const relays: RawPeer[] = []
     for (let index = 0; index < 5; index++) {
       const relay = await RawPeer.meet(node.port)
-      relay.send('delegation', proveValidator(signerOf(0), DOMAIN, relay.key.id, null))
+      relay.send('delegation', signDelegation(signerOf(0), DOMAIN, relay.key.id, 0))
       relay.send('ping', { head: { number: 0, hash: DOMAIN.genesisHash }, earliest: 0 }, 1)
       await until('read', () => relay.said('pong').length > 0)
       relay.send('vote', vote(0, index))

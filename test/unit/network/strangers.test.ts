@@ -9,10 +9,10 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
 import { DialScheduler } from '../../../src/network/core/dial-scheduler.ts'
 import { PeerScores } from '../../../src/network/core/peer-scores.ts'
+import { signDelegation } from '../../../src/network/gossip/delegations.ts'
 import { PeerExchange } from '../../../src/network/gossip/peer-exchange.ts'
 import { TransactionGossip } from '../../../src/network/gossip/transaction-gossip.ts'
 import { signPeerRecord } from '../../../src/network/identity/peer-record.ts'
-import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
 import { MESSAGES } from '../../../src/network/messages/messages.ts'
 import type { Connection } from '../../../src/network/peer/connection.ts'
 import type { Peer } from '../../../src/network/peer/peer.ts'
@@ -20,7 +20,7 @@ import type { PeerHub } from '../../../src/network/peer/peer-hub.ts'
 import { PeerSet } from '../../../src/network/peer/peer-set.ts'
 import { PendingRequests } from '../../../src/network/peer/pending-requests.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
-import type { Hello } from '../../../src/network/wire/control.ts'
+import type { Delegation, Hello } from '../../../src/network/wire/control.ts'
 import type { ValidatorSigner } from '../../../src/primitives/consensus/vote.ts'
 import { DOMAIN, signerOf } from '../../support/consensus/member.ts'
 import { NetNodes, RawPool, until } from '../../support/network/net-node.ts'
@@ -110,11 +110,46 @@ test('peers that come again and again cost one look at the pool a second, and de
 })
 
 describe('delegations to a sentry', () => {
+  const life = NETWORK_LIMITS.delegationBlocks
+  const hash: Hex = `0x${'00'.repeat(32)}`
+
+  test('end after a number of blocks, and an old one sent again is none', async () => {
+    let number = 0
+    const node = await nodes.start({ member: 0, committee: 2, head: () => ({ number, hash }) })
+    const relay = await RawPeer.meet(node.port)
+    const isRelay = () => node.network.peers()[0]?.place === 'reserved'
+    const [first, second] = [0, life].map(from => signDelegation(signerOf(1), DOMAIN, relay.key.id, from))
+    relay.send('delegation', first as Delegation)
+    await until('a relay', isRelay)
+    number = life + 1
+    await until('a stranger', () => !isRelay())
+    relay.send('delegation', first as Delegation)
+    relay.send('delegation', second as Delegation)
+    await until('a relay again', isRelay)
+    expect(node.network.peers()[0]?.score).toBe(0)
+    number = 2 * life + 1
+    await until('a stranger again', () => !isRelay())
+  })
+
+  test('are renewed by the validator, and shown again by the relay', async () => {
+    let number = 0
+    const head = () => ({ number, hash })
+    const sentry = await nodes.start({ committee: 2, head })
+    const shared = { committee: 2, member: 0, relays: [sentry.id], staticPeers: [sentry.address], listen: null }
+    await nodes.start({ ...shared, discovers: false, head })
+    const peer = await RawPeer.meet(sentry.port)
+    const shown = () => peer.said('delegation').map(({ value }) => (value as Delegation).number)
+    await until('shown', () => shown().length === 1)
+    number = life / 2 + 7
+    await until('renewed', () => shown().length === 2)
+    expect(shown()).toEqual([0, life / 2])
+  })
+
   test('by keys that anyone can make take no place of a member, which counts once it is one', async () => {
     const members = new Set([signerOf(0).address])
     const sentry = await nodes.start({ members })
     const delegate = (peer: RawPeer, signer: ValidatorSigner) =>
-      peer.send('delegation', proveValidator(signer, DOMAIN, sentry.id, null))
+      peer.send('delegation', signDelegation(signer, DOMAIN, sentry.id, 0))
     for (let index = 0; index < NETWORK_LIMITS.relayedValidators; index++) {
       const stranger = await RawPeer.meet(sentry.port, {}, signerOf(100 + index))
       delegate(stranger, signerOf(100 + index))
@@ -134,7 +169,7 @@ describe('delegations to a sentry', () => {
     const members = new Set([signerOf(0).address, signerOf(1).address])
     const node = await nodes.start({ member: 0, members, limits: { inbound: 1 } })
     const relay = await RawPeer.meet(node.port)
-    relay.send('delegation', proveValidator(signerOf(1), DOMAIN, relay.key.id, null))
+    relay.send('delegation', signDelegation(signerOf(1), DOMAIN, relay.key.id, 0))
     await until('a relay', () => node.network.peers()[0]?.place === 'reserved')
     relay.close()
     await until('gone', () => node.network.peerCount === 0)
