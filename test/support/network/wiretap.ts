@@ -10,7 +10,7 @@ const AGAIN_MS = 100
 
 /**
  * A peer that hears whatever nodes say on the consensus channels and says nothing but pong. The nodes take it for a relay (`--relays`
- * with its id), so each sends it its own statements and, since it never says whom it reaches, passes on those of all others: what one
+ * with its id), so each sends it its own statements and, since it says that it reaches nobody, passes on those of all others: what one
  * member tells only one other arrives here as well.
  */
 export class Wiretap {
@@ -62,6 +62,7 @@ export class Wiretap {
 
   async #listen(peer: RawPeer): Promise<void> {
     this.#peers.add(peer)
+    peer.send('links', [])
     for (let isOpen = true; isOpen; ) {
       await sleep(LISTEN_MS)
       isOpen = !peer.isClosed
