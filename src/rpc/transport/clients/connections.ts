@@ -25,6 +25,8 @@ interface Connection {
   readonly meter: Meter | undefined
   /** Node.js resumes a connection whenever the rest of a request is to be read: pauses it again when it is held. */
   readonly pauseHeld: () => void
+  /** Listener of the close of each of its responses. */
+  readonly answered: () => void
   /** Requests without a whole response. */
   unanswered: number
   /** Response to the last request so far. */
@@ -83,7 +85,7 @@ export class Connections {
       else socket.pause()
     }
     const connection: Connection = {
-      ...{ socket, owner, place, meter, pauseHeld },
+      ...{ socket, owner, place, meter, pauseHeld, answered: () => this.#answered(connection) },
       ...{ unanswered: 0, last: undefined, isEnding: false },
     }
     this.#known.set(socket, connection)
@@ -108,7 +110,7 @@ export class Connections {
     const unanswered = ++connection.unanswered
     if (unanswered === 1) place?.setBusy(true)
     if (isHeld(connection)) socket.pause()
-    response.once('close', () => this.#answered(connection))
+    response.on('close', connection.answered)
     // An upgrade that is not taken: the parser drops what it has read behind such a request.
     if (headers.upgrade !== undefined) endAfter(connection, response)
     if (meter === undefined || meter.hold(unanswered * RPC_LIMITS.unansweredBytes)) return true

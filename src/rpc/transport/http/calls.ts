@@ -1,9 +1,9 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Cancellation } from '@tandem/base/async/cancellation.ts'
-import type { Meter } from '@tandem/base/client-budget.ts'
+import type { ClientBudget } from '@tandem/base/client-budget.ts'
 import { acceptsGzip } from '@tandem/web/negotiation.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { Budgets } from '../../router/budgets.ts'
@@ -58,7 +58,7 @@ export const createCallHandler = (options: CallOptions) => {
         })
         return
       }
-      const call = new Call(request, response, { client: identity.id, fields, options })
+      const call = new Call(response, { client: identity.id, fields, options })
       const rpcResponse = options.gate.handle(result, endpointOf(request.socket, identity.id), chargeOf(identity))
       if (rpcResponse instanceof Promise) void call.sendInTime(rpcResponse.finally(() => bodies.hold(0)))
       else {
@@ -89,12 +89,10 @@ interface CallParts {
 
 /** Response to one call. */
 class Call {
-  readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #parts: CallParts
 
-  constructor(request: IncomingMessage, response: ServerResponse, parts: CallParts) {
-    this.#request = request
+  constructor(response: ServerResponse, parts: CallParts) {
     this.#response = response
     this.#parts = parts
   }
@@ -116,9 +114,8 @@ class Call {
     const { client, fields, options } = this.#parts
     const response = this.#response
     const { answers } = options.budgets
-    const headers: OutgoingHttpHeaders = { ...fields, 'content-type': JSON_TYPE }
     if (typeof rpcResponse !== 'string') {
-      response.writeHead(200, headers)
+      response.writeHead(200, { ...fields, 'content-type': JSON_TYPE })
       response.flushHeaders()
       writeStream(rpcResponse, response, { client, meter: answers.meter(client) }).then(
         isWhole => isWhole && response.end(),
@@ -127,36 +124,33 @@ class Call {
       return
     }
     const bytes = Buffer.byteLength(rpcResponse)
-    if (options.compression && bytes >= LEAST_COMPRESSED && acceptsGzip(this.#accepted)) {
-      void this.#sendCompressed(rpcResponse, headers)
+    if (options.compression && bytes >= LEAST_COMPRESSED && acceptsGzip(response.req.headers['accept-encoding'])) {
+      void this.#sendCompressed(rpcResponse)
       return
     }
-    response.writeHead(200, { ...headers, 'content-length': bytes })
+    response.writeHead(200, { ...fields, 'content-type': JSON_TYPE, 'content-length': bytes })
     // Nearly every response is Latin-1, the cheapest encoding to write.
     response.end(rpcResponse, bytes === rpcResponse.length ? 'latin1' : 'utf8')
-    endUnread(response, bytes, answers.meter(client))
+    endUnread(response, bytes, answers, client)
   }
 
-  get #accepted(): string | undefined {
-    const accepted = this.#request.headers['accept-encoding']
-    return typeof accepted === 'string' ? accepted : undefined
-  }
-
-  async #sendCompressed(text: string, headers: OutgoingHttpHeaders): Promise<void> {
+  async #sendCompressed(text: string): Promise<void> {
     // In a thread, at the level that costs least.
     const bytes = await compress(text, { level: 1 })
-    const vary = [headers['vary'] ?? [], 'accept-encoding'].flat().join(', ')
-    this.#response.writeHead(200, { ...headers, 'content-encoding': 'gzip', vary, 'content-length': bytes.byteLength })
+    const { client, fields, options } = this.#parts
+    const vary = [fields['vary'] ?? [], 'accept-encoding'].flat().join(', ')
+    const encoded = { 'content-type': JSON_TYPE, 'content-encoding': 'gzip', 'content-length': bytes.byteLength }
+    this.#response.writeHead(200, { ...fields, ...encoded, vary })
     this.#response.end(bytes)
-    const { client, options } = this.#parts
-    endUnread(this.#response, bytes.byteLength, options.budgets.answers.meter(client))
+    endUnread(this.#response, bytes.byteLength, options.budgets.answers, client)
   }
 }
 
 /** Ends the connection when its client does not read a response in time, or has no room for what it has not read. */
-const endUnread = (response: ServerResponse, bytes: number, meter: Meter): void => {
+const endUnread = (response: ServerResponse, bytes: number, answers: ClientBudget, client: string): void => {
   // Most responses are whole in the buffers of the system by now.
   if (response.writableLength === 0 || response.destroyed) return
+  const meter = answers.meter(client)
   if (!meter.hold(bytes)) {
     response.destroy()
     return

@@ -112,9 +112,9 @@ export const readBody = (request: IncomingMessage, meter: Meter, done: (result: 
       freeMemory(chunk)
     }
   }
-  const finish = (): void => end(text.subarray(0, bytes))
+  const finish = (): void => end(text.byteLength === bytes ? text : text.subarray(0, bytes))
   const abort = (): void => end({ status: 400, text: 'the request broke off' })
-  request.on('data', take).once('end', finish).once('close', abort)
+  request.on('data', take).on('end', finish).on('close', abort)
 }
 
 const EMPTY = Buffer.alloc(0)
