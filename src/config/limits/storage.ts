@@ -2,7 +2,7 @@
 
 const MIB = 1024 * 1024
 
-/** `--memory`: all of a node's memory outside mapped files, of which code, requests and pool take the program's part. */
+/** `--memory`: all of a node's memory outside mapped files, of which code, requests, pool and read segments take the program's part. */
 export const MEMORY_LIMITS = { mib: 320, leastMib: 176, mostMib: 65_536, programMib: 144 } as const
 
 /** Memory of stored data, bytes. */
@@ -59,7 +59,7 @@ export const STORAGE_LIMITS = {
   /** Rows and bytes of a frame of a segment; a longer row has one alone. */
   frameRows: 64,
   frameBytes: 256 * 1024,
-  /** Frames, and indexes, of segments in memory. */
+  /** Frames, and indexes, of segments in the memory of each thread that reads old blocks: of the program's part of `--memory`. */
   segmentCacheBytes: 1024 * 1024,
 } as const
 
