@@ -5,20 +5,26 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
+import { Indexer } from '@tandem/explorer/indexer/indexer.ts'
+import { openSource } from '@tandem/explorer/service/open-source.ts'
+import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { verifyChain } from '../../src/chain/verify-chain.ts'
 import { moveSegment, readMoved } from '../../src/storage/move-segment.ts'
 import { segmentPath } from '../../src/storage/segments.ts'
 import { Store } from '../../src/storage/store.ts'
-import { ACCOUNT_KEYS, openTestChain, signedRaw } from '../support/chain.ts'
+import { ACCOUNT_KEYS, devGenesis, openTestChain, signedRaw } from '../support/chain.ts'
 import { tandem } from '../support/command.ts'
 import { rpc, withTempDir } from '../support/devnet.ts'
+import { localRules } from '../support/explorer/source/local-rules.ts'
 
 const PROGRAM = fileURLToPath(new URL('../support/disk/segment-node.ts', import.meta.url))
 const SEGMENT = 8
 
 interface Running {
   readonly child: ChildProcess
+  readonly url: string
   readonly ask: <T>(method: string, ...params: readonly unknown[]) => Promise<T>
 }
 
@@ -27,7 +33,7 @@ const start = async (dataDir: string, history?: number): Promise<Running> => {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  return { child, ask: (method, ...params) => rpc(url, method, params) }
+  return { child, url, ask: (method, ...params) => rpc(url, method, params) }
 }
 
 const end = async ({ child }: Running, signal: NodeJS.Signals): Promise<void> => {
@@ -43,6 +49,23 @@ const verified = async (dataDir: string) => {
   await store.close()
   expect(report.problems).toEqual([])
   return { ...moved, blocks: report.blocks, head: report.head }
+}
+
+/** Runs a first step of an indexer over a node; returns the index's position, or the refusal. */
+const indexed = async ({ url }: Running, path: string): Promise<unknown> => {
+  const index = new SqliteIndex({ path })
+  const { source, calls } = openSource(`${url.replace('http', 'ws')}/ws`, localRules(devGenesis()), silentLogger)
+  const sizes = { batchBlocks: 3, backfillBlocks: 10_000, keepsForeign: true }
+  const indexer = new Indexer({ source, calls, index, logger: silentLogger, nowMs: () => 0, ...sizes })
+  try {
+    await indexer.step()
+    return (await index.position())?.number
+  } catch (error) {
+    return (error as { readonly detail?: unknown }).detail
+  } finally {
+    await source.close()
+    await index.close()
+  }
 }
 
 const patient = { timeout: 60_000, interval: 200 }
@@ -79,6 +102,8 @@ test(
       expect(before[4]).toHaveLength(1)
       const file = join(dataDir, 'db', 'segments', `${Math.floor(Number(number) / SEGMENT) * SEGMENT}.seg`)
       await expect.poll(() => existsSync(file), patient).toBe(true)
+      const [begun, fresh] = ['begun', 'fresh'].map(name => join(dataDir, `${name}.sqlite`)) as [string, string]
+      expect(await indexed(node, begun)).toBe(2)
       expect(await told()).toEqual(before)
       await end(node, 'SIGKILL')
       expect((await verified(dataDir)).moved).toBeGreaterThan(Number(number))
@@ -101,6 +126,17 @@ test(
         if (name !== 'next') expect(Number.parseInt(name, 10)).toBeGreaterThanOrEqual(dropped - SEGMENT)
       node = await start(dataDir, 120)
       await expect(node.ask('eth_getTransactionReceipt', hash)).rejects.toThrow(pruned)
+      // An index has sums of all blocks: it goes on where a node has them.
+      for (const [path, missing] of [
+        [begun, 2],
+        [fresh, 1],
+      ] as const)
+        expect(await indexed(node, path)).toEqual({
+          code: 'BLOCKS_MISSING',
+          number: missing,
+          reason: expect.stringMatching(pruned),
+          fix: expect.stringContaining('--history full'),
+        })
       await end(node, 'SIGTERM')
     }),
 )

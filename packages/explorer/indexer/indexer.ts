@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { CodedError } from '@tandem/base/errors.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainSource, HeadCalls } from '../chain/chain-source.ts'
 import { invalidResult } from '../chain/node-value.ts'
@@ -28,13 +28,12 @@ interface Taken {
   rows: number
 }
 
-/** Thrown as CodedError by an indexer that keeps a foreign index. */
-type IndexerError = {
-  readonly code: 'INDEX_OF_OTHER_CHAIN'
-  readonly found: Hex
-  readonly expected: Hex | null
-  readonly fix: string
-}
+/** Errors of an indexer, thrown as CodedError. */
+type IndexerError =
+  /** Of one that keeps a foreign index. */
+  | { readonly code: 'INDEX_OF_OTHER_CHAIN'; readonly found: Hex; readonly expected: Hex | null; readonly fix: string }
+  /** The node refuses a block that the index is at, or that is next: it has dropped old blocks, or still fetches them. */
+  | { readonly code: 'BLOCKS_MISSING'; readonly number: number; readonly reason: string; readonly fix: string }
 
 interface IndexerOptions {
   readonly source: ChainSource
@@ -55,6 +54,19 @@ interface IndexerOptions {
 /** Rows of a block that grow with what its transactions do. */
 const rowsOf = ({ transactions, transfers, internal }: BlockRecord): number =>
   transactions.length + transfers.length + internal.length
+
+/** Reads a block. Throws BLOCKS_MISSING when the node refuses it: sums over all blocks need each of them. */
+const keptBlock = async <T>(number: number, read: (number: number) => Promise<T>): Promise<T> => {
+  try {
+    return await read(number)
+  } catch (error) {
+    if (!isCoded(error) || error.code !== 'NODE_REFUSED') throw error
+    const reason = (error.detail as { readonly message?: string }).message ?? ''
+    const fix =
+      'the index needs every block: lead --node to a node that keeps them (--history full), or wait while this one fetches its history'
+    throw new CodedError<IndexerError>({ code: 'BLOCKS_MISSING', number, reason, fix }, { cause: error })
+  }
+}
 
 /** `behind`: there is more to do at once. */
 export type IndexerState = 'behind' | 'at the head'
@@ -87,6 +99,8 @@ export class Indexer {
     const taken: Taken = { last: position, proofHeight: await this.#proofHeight(), blocks: 0, transactions: 0, rows: 0 }
     await index.appendAll(this.#batches(taken, head))
     const reached = taken.last?.number ?? -1
+    // A range that begins with dropped blocks looks as one beyond the head; every node has genesis.
+    if (taken.blocks === 0 && reached < head) await keptBlock(Math.max(1, reached + 1), number => source.header(number))
     // While the index is still too far behind for lists to be served.
     if (!this.#isFar(reached, head)) await index.endBackfill()
     this.#progress.report({ number: reached, head, blocks: taken.blocks, transactions: taken.transactions })
@@ -140,7 +154,8 @@ export class Indexer {
   async #reconcile(): Promise<IndexPosition | undefined> {
     const { source, index, logger } = this.#options
     const position = await index.position()
-    if (position === undefined || (await source.includes(position.number, position.hash))) return position
+    if (position === undefined) return undefined
+    if (await keptBlock(position.number, number => source.includes(number, position.hash))) return position
     const shared = await this.#lastShared(position.number)
     const isKept = this.#options.keepsForeign === true
     if (isKept && (shared < 0 || position.number - shared > EXPLORER_LIMITS.index.takenBack))

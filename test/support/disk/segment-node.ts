@@ -15,7 +15,7 @@ const node = await startNode(
     stateHistory: 'archive',
     history: history === undefined ? undefined : Number(history),
     segments: { blocks: 8, recent: 8 },
-    namespaces: { http: ['eth', 'net', 'rpc', 'debug'], ws: ['eth'] },
+    namespaces: { http: ['eth', 'net', 'rpc', 'debug'], ws: ['eth', 'native'] },
     host: '127.0.0.1',
     port: 0,
     allowUnprotected: false,
