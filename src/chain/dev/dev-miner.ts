@@ -108,7 +108,7 @@ export class DevMiner {
 
   /** Starts making blocks; `ready` resolves when the engine is idle. */
   start(ready: () => Promise<void>): Promise<void> {
-    return this.run(async () => {
+    return this.#turn.run(async () => {
       await ready()
       this.#isRunning = true
       this.#schedule()
@@ -123,9 +123,12 @@ export class DevMiner {
     this.#asked?.done()
   }
 
-  /** Runs work between blocks. */
+  /** Runs work between blocks. Throws Cancelled once stopped: the block that was requested may be in the log of the engine by then. */
   run<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turn.run(work)
+    return this.#turn.run(() => {
+      if (!this.#isRunning) throw new Cancelled()
+      return work()
+    })
   }
 
   /** Resolves when all earlier tasks have ended: with automine a pooled transaction is then included. */

@@ -1,6 +1,7 @@
+import { Cancelled } from '@tandem/base/async/cancellation.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
-import { DevMiner } from '../../../../src/chain/dev/dev-miner.ts'
+import { DevMiner, type MineOptions } from '../../../../src/chain/dev/dev-miner.ts'
 import { DevTime } from '../../../../src/chain/dev/dev-time.ts'
 import type { ChainBlock, CommittedEvent } from '../../../../src/chain/store/types.ts'
 
@@ -108,4 +109,18 @@ test('blocks without a step of their own come at their time', async () => {
     expect(new Set(gaps)).toEqual(new Set([everyMs]))
     expect(blocks.length).toBeGreaterThanOrEqual(20)
   }
+})
+
+test('work that waits for a block is not done when the miner stops: the block may be decided all the same', async () => {
+  const { clock, miner } = await begin(1_000)
+  const mined = miner.mine({ blocks: 1 } as MineOptions).catch(() => undefined)
+  const worked: string[] = []
+  const waiting = miner.run(async () => worked.push('edit'))
+  // The engine has the request, and its block is due at the next turn of the clock.
+  miner.stop()
+  await expect(waiting).rejects.toBeInstanceOf(Cancelled)
+  await expect(miner.run(async () => worked.push('later'))).rejects.toBeInstanceOf(Cancelled)
+  await clock.pass(5_000)
+  await mined
+  expect(worked).toEqual([])
 })
