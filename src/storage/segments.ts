@@ -257,13 +257,16 @@ export class Segments {
     this.#segmentBlocks = segmentBlocks
   }
 
-  /** Returns a row; undefined when its block has none. Throws STORE_CORRUPT or STORE_READ_FAILED. */
-  async row(bucket: number, key: Uint8Array, identity: Uint8Array | undefined): Promise<Uint8Array | undefined> {
+  /** Returns a row; undefined when its block has none. `identity` is asked when the index is read. Throws STORE_CORRUPT or STORE_READ_FAILED. */
+  async row(bucket: number, key: Uint8Array, identity: () => Uint8Array | undefined): Promise<Uint8Array | undefined> {
     const place = segmentPlace(key, this.#segmentBlocks)
     const first = readNumber(key) - place.block
     const path = segmentPath(this.#folder, first)
-    const whole = (file: FileHandle) => readIndex(file, path, segmentHeader(identity, first))
-    const index = this.#indexes.get(first) ?? (await this.#shared(path, () => reading(path, whole)))
+    const read = () => {
+      const header = segmentHeader(identity(), first)
+      return reading(path, file => readIndex(file, path, header))
+    }
+    const index = this.#indexes.get(first) ?? (await this.#shared(path, read))
     this.#indexes.set(first, index)
     const number = frameOf(index, bucket, place)
     if (number < 0) return undefined

@@ -165,7 +165,7 @@ export class Store {
     const { moved, dropped } = decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW))
     const number = readNumber(key)
     if (number < dropped || number >= moved) return undefined
-    return this.#segments.row(bucket, key, this.getSync(BUCKETS.meta, IDENTITY_ROW))
+    return this.#segments.row(bucket, key, () => this.getSync(BUCKETS.meta, IDENTITY_ROW))
   }
 
   /** Returns values in the order of `keys`. The caller bounds their number. */

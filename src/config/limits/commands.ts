@@ -6,7 +6,7 @@ export const FILE_LIMITS = { configBytes: 64 * 1024 * 1024, listBytes: 1024 * 10
 /** Recorded chain: file size, number of blocks, and the gas of a simulation when the responses were recorded. */
 export const FIXTURE_LIMITS = { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n } as const
 
-/** Development chains: funded accounts, and seconds between blocks unless there is one at once for each transaction. */
+/** Development chains: funded accounts, seconds between blocks unless there is one at once for each transaction, and requests of a provider under way. */
 export const DEVNET_LIMITS = { accounts: 1_000, blockSeconds: { least: 0.05, most: 3_600 }, requests: 128 } as const
 /** The command's defaults: seconds, accounts, wei. */
 export const DEVNET_DEFAULTS = { blockTime: 1, accounts: 10, balance: 10_000n * 10n ** 18n } as const
