@@ -43,11 +43,11 @@ export class RunningLocalnet {
     return lines.map(line => JSON.parse(line) as Told).filter(({ event }) => event !== undefined)
   }
 
-  /** Waits for an event. */
-  until(what: string, wanted: (event: Told) => boolean, withinMs?: number): Promise<Told> {
-    return eventually(what, async () => this.told.find(wanted), {
-      ...(withinMs !== undefined && { withinMs }),
-      everyMs: 50,
+  /** Waits for an event. A failure names the output until then. */
+  async until(what: string, wanted: (event: Told) => boolean, withinMs?: number): Promise<Told> {
+    const options = { ...(withinMs !== undefined && { withinMs }), everyMs: 50 }
+    return eventually(what, async () => this.told.find(wanted), options).catch((cause: unknown) => {
+      throw new Error(`${what} was not told; ${this.process.stdout().slice(-2_000)}`, { cause })
     })
   }
 }
