@@ -6,8 +6,18 @@ import { LongestFirst } from './test/support/longest-first.ts'
 // Folder in which bin/tandem.mjs keeps stripped and compiled code: test files start hundreds of threads that load the same source.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/tandem', import.meta.url))
 
+/** Hooks start workers and stores; the default of ten seconds is less than a slow machine may take. */
+const PATIENT_HOOKS = { hookTimeout: 120_000 }
+
 const project = (name: string, extra: object = {}) => ({
-  test: { name, include: [`test/${name}/**/*.test.ts`], environment: 'node', pool: 'forks', ...extra },
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    environment: 'node',
+    pool: 'forks',
+    ...PATIENT_HOOKS,
+    ...extra,
+  },
 })
 
 /** One more than there are cores: files of processes wait for half of their time (test/support/longest-first.ts). */
@@ -18,7 +28,7 @@ const polled = (timeout: number) => ({ expect: { poll: { timeout } } })
 
 /** The tests of processes start what users install, which takes half of the source's time. */
 const PROCESSES = {
-  ...{ testTimeout: 180_000, hookTimeout: 120_000, ...polled(60_000) },
+  ...{ testTimeout: 180_000, ...polled(60_000) },
   ...{ globalSetup: 'test/support/build.ts', env: { BUILD: process.env['BUILD'] ?? 'dist' } },
 }
 /** Files that load the machine as far as it goes, or whose figures are of the machine: beside them, others would only wait. */

@@ -208,7 +208,7 @@ export class NetNodes {
   }
 }
 
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 45_000
 
 /** Waits until something is so; fails with what was waited for. */
 export const until = async (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => {

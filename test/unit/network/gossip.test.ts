@@ -62,8 +62,8 @@ describe('consensus', () => {
       await new Promise(resolve => setTimeout(resolve, 50))
       return members.slice(1).every(node => heardBy(node).length === 1)
     }
-    while (!(await isHeardOnce())) expect(round).toBeLessThan(50)
-    expect(await isHeardOnce()).toBe(true)
+    // Twice in a row: what one of them passed on may come late.
+    for (let times = 0; times < 2; times = (await isHeardOnce()) ? times + 1 : 0) expect(round).toBeLessThan(50)
     for (const node of members.slice(1))
       expect(heardBy(node)).toEqual([{ message: vote(0, round), from: members[0]?.id }])
   })

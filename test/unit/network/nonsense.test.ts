@@ -81,7 +81,7 @@ beforeAll(async () => {
   await until('a mesh', () => nodes.nodes.every(({ network }) => network.peerCount === HONEST.length - 1))
   for (const { member } of validators) await member.engine.start()
   await grow(2)
-}, 30_000)
+}, 60_000)
 
 afterAll(async () => {
   await Promise.all(validators.map(({ member }) => member.engine.stop()))
@@ -140,7 +140,7 @@ const isUnharmed = (): void => {
 }
 
 describe(`nonsense that can be decoded, SEED=${SEED}`, () => {
-  test.each(NAMES.map((name, at) => [name, at] as const))('%s', { timeout: 30_000 }, async (name, at) => {
+  test.each(NAMES.map((name, at) => [name, at] as const))('%s', async (name, at) => {
     const stranger = await meet(null)
     await say(stranger, name, SEED + at * 10_000)
     const council = await meet(COUNCIL[at] as ReturnType<typeof signerOf>)

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { PassThrough, Writable } from 'node:stream'
 import { type ChunkStream, StreamBroken } from '@tandem/base/async/chunk-stream.ts'
 import { CodedError } from '@tandem/base/errors.ts'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import type { ResponseChunk } from '../../../src/rpc/router/response.ts'
@@ -251,6 +251,8 @@ describe('a slow reader', () => {
   })
 
   test('that trickles is dropped in the end', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     const stream = endless()
     let taken = 0
     const out = new Writable({
@@ -261,12 +263,12 @@ describe('a slow reader', () => {
       highWaterMark: 1,
     })
     // Each piece of 1,000 bytes earns 1 ms and costs 10.
-    expect(
-      await writeStream(stream, out, {
-        writeTimeout: new WriteTimeout({ streamStallMs: 400, streamBytesPerMs: 1_000 }),
-      }),
-    ).toBe(false)
-    expect(taken).toBeGreaterThan(2)
+    const writeTimeout = new WriteTimeout({ streamStallMs: 400, streamBytesPerMs: 1_000 })
+    let isWhole: boolean | undefined
+    void writeStream(stream, out, { writeTimeout }).then(ended => (isWhole = ended))
+    for (let turn = 0; turn < 100 && isWhole === undefined; turn++) await vi.advanceTimersByTimeAsync(10)
+    expect(isWhole).toBe(false)
+    expect(taken).toBeGreaterThan(40)
   })
 
   test('that keeps up is served to the end', async () => {

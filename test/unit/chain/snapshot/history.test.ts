@@ -153,10 +153,7 @@ const fillFrom = async (
     logger: silentLogger,
   })
   fill.start()
-  for (let turn = 0; turn < 500 && blocks.earliest > 0; turn++) {
-    await clock.advance(SNAPSHOT_LIMITS.retryMs)
-    await new Promise(resolve => setTimeout(resolve, 2))
-  }
+  await expect.poll(() => clock.advance(SNAPSHOT_LIMITS.retryMs).then(() => blocks.earliest), { interval: 2 }).toBe(0)
   await fill.stop()
   return { liars, blocks }
 }

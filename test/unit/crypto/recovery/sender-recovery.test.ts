@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CodedError } from '@tandem/base/errors.ts'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { RECOVERY_LIMITS } from '../../../../src/config/limits/execution.ts'
 import { type RecoveredSender, recoverSender } from '../../../../src/crypto/recovery/recover-sender.ts'
 import { SenderRecovery, type SenderRecoveryOptions } from '../../../../src/crypto/recovery/sender-recovery.ts'
@@ -129,12 +129,15 @@ test('a batch that kills two workers fails', async () => {
 })
 
 test('a lone short transaction needs no worker, as long as they come seldom', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  vi.advanceTimersByTime(1_000)
   const recovery = pool({ workerUrl: await dyingWorker(true) })
   expect(await one(recovery, raws[0]!)).toEqual(recoverSender(raws[0]!))
   await expect(one(recovery, raws[0]!), 'at once after it').rejects.toMatchObject({ code: 'RECOVERY_FAILED' })
-  await new Promise(resolve => setTimeout(resolve, 2 * RECOVERY_LIMITS.here.everyMs))
+  vi.advanceTimersByTime(RECOVERY_LIMITS.here.everyMs)
   expect(await one(recovery, raws[0]!)).toEqual(recoverSender(raws[0]!))
-  await new Promise(resolve => setTimeout(resolve, 2 * RECOVERY_LIMITS.here.everyMs))
+  vi.advanceTimersByTime(RECOVERY_LIMITS.here.everyMs)
   await expect(recovery.recoverMany([raws[0]!, raws[0]!], 'singles')).rejects.toMatchObject({ code: 'RECOVERY_FAILED' })
   const long = raws.find(raw => raw.byteLength > RECOVERY_LIMITS.here.bytes)
   await expect(one(recovery, long!)).rejects.toMatchObject({ code: 'RECOVERY_FAILED' })

@@ -51,7 +51,8 @@ test('a light request does not stand behind what another client has sent before'
 
 test('a client whose turn is over is not read: its requests are handled in many turns of the event loop', async () => {
   await start(undefined)
-  const perSocket = 2_000
+  // As many as are answered before the time for the head of the last one is over.
+  const perSocket = 500
   const sockets = await Promise.all(Array.from({ length: 20 }, () => dial(rig.server.port, '127.0.0.2')))
   const sent = perSocket * sockets.length
   let most = 0
@@ -64,4 +65,4 @@ test('a client whose turn is over is not read: its requests are handled in many 
   // One read of one connection, and what a turn has time for.
   expect(most).toBeLessThan(sent / 8)
   for (const socket of sockets) socket.destroy()
-}, 30_000)
+})

@@ -57,8 +57,10 @@ test('a client without room for more unanswered requests gets 503, and its conne
   const socket = await dial(rig.server.port, CLIENT)
   const answered = readAll(socket)
   socket.write(GET.repeat(20))
-  await eventually('some are begun', async () => begun > 0 || undefined)
-  answerAll()
+  await eventually('the end of the connection', async () => {
+    answerAll()
+    return socket.closed || undefined
+  })
   const text = await answered
   expect(text.match(/HTTP\/1\.1 \d+/g)?.slice(-2)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503'])
   expect(text).toMatch(/retry-after: 1\r\n/)
