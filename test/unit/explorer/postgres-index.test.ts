@@ -110,6 +110,22 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     await again.close()
   })
 
+  test('a partition whose transaction failed is made again by the next one', async () => {
+    const url = await server.database()
+    const index = await openIndex({ kind: 'postgres', url })
+    const parent = { number: PARTITION_BLOCKS - 1, hash: toWord(1n), timestamp: 1_700_000_000 }
+    await query(url, `INSERT INTO position VALUES (1, ${parent.number}, '\\x${parent.hash.slice(2)}')`)
+    const block = new RandomBlocks({ seed: 14, transactions: 2 }).next(parent)
+    const lost = async function* () {
+      yield [block]
+      throw new Error('the node is gone')
+    }
+    await expect(index.appendAll(lost())).rejects.toThrow('the node is gone')
+    await index.append([block])
+    expect((await index.position())?.hash).toBe(block.hash)
+    await index.close()
+  })
+
   test('an index of the layout before causes of failures is emptied, and filled again', async () => {
     const url = await server.database()
     const before = await openIndex({ kind: 'postgres', url })

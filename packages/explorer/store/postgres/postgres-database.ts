@@ -120,6 +120,8 @@ export class PostgresDatabase implements SqlDatabase {
           await watch.run(() => client.query('COMMIT'))
           return result
         } catch (error) {
+          // Partitions that it made are gone with it; so are those of commits that a lost machine had not on disk.
+          this.#partitions = 0
           await watch.run(() => client.query('ROLLBACK')).catch(() => undefined)
           throw error
         }
