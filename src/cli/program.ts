@@ -6,7 +6,6 @@ import { addDbCommand } from './db/command.ts'
 import { addDevnetCommand } from './devnet/command.ts'
 import { addExplorerCommand } from './explorer/command.ts'
 import { addFaucetCommand } from './faucet/command.ts'
-import { addFixtureCommand } from './fixture/command.ts'
 import { addGenesisCommand } from './genesis/command.ts'
 import { addKeyCommand } from './key/command.ts'
 import { addLocalnetCommand } from './localnet/command.ts'
@@ -40,7 +39,6 @@ export const createProgram = (addOthers = addDevtoolCommands): Command => {
   addDbCommand(program)
   addExplorerCommand(program)
   addFaucetCommand(program)
-  addFixtureCommand(program)
   addMineCommand(program)
   addNetworkCommand(program)
   addConfigCommand(program, createProgram)

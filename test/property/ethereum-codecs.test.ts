@@ -2,15 +2,15 @@ import { concatBytes, type Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { stripBlobSidecar } from '../../devtools/recorded/blob-sidecar.ts'
+import { decodeChainFile } from '../../devtools/recorded/chain-file.ts'
 import { encodeBlock } from '../../src/primitives/block.ts'
-import { decodeChainFile } from '../../src/primitives/chain-file.ts'
 import {
   decodeEthereumBody,
   type EthereumBody,
   encodeEthereumBody,
   type Withdrawal,
 } from '../../src/primitives/ethereum-body.ts'
-import { stripBlobSidecar } from '../../src/primitives/transaction/blob-sidecar.ts'
 import { recordedBytes, recordedGenesis } from '../support/recorded/chain.ts'
 import { SEED } from '../support/seed.ts'
 

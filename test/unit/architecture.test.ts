@@ -34,7 +34,7 @@ const PROGRAMS: readonly string[] = ['explorer']
 /** Deciders of validity: they read the parameters of the chain and config/protocol-bounds.ts, and no tuning of this node. */
 const RULES = /^(rules|primitives)\//
 /** Formats of files of this node. */
-const FILE_FORMATS = ['primitives/consensus/signing-record.ts', 'primitives/chain-file.ts']
+const FILE_FORMATS = ['primitives/consensus/signing-record.ts']
 
 /** Synchronous and deterministic: time and chance come in with the input. */
 const PURE = [

@@ -27,5 +27,6 @@ export const addDevtoolCommands = (program: Command): void => {
   }
   add('statetest', 'Run public state tests')
   add('blocktest', 'Run public blockchain tests')
+  add('fixture', 'Execute a recorded chain of an Ethereum client and serve it, for conformance tests')
   add('sim', 'Run whole committees in virtual time with faults drawn from a seed')
 }

@@ -48,14 +48,6 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   STATE_TOO_LARGE: d =>
     `The state is larger than ${d['limitBytes']} bytes: keep the chain with --datadir instead of --state.`,
   GENESIS_INVALID: d => `The genesis file is not usable: ${d['path'] ? `${d['path']}: ` : ''}${d['problem']}.`,
-  RECORD_NEEDS_GETH_GENESIS: () =>
-    'A recorded chain follows a genesis in the form of geth (with "config"). For one with "format": "tandem/1" use "tandem start".',
-  RECORD_TOO_LARGE: d => `The recorded chain has ${d['bytes']} bytes, more than the ${d['limit']} that are taken.`,
-  BLOCK_MALFORMED: d =>
-    `The recorded chain cannot be read: ${d['reason']}. Give the blocks from 1 on as RLP, one after the other.`,
-  BLOCK_MISMATCH: d =>
-    `Block ${d['number']} of the recorded chain says ${d['field']} is ${d['recorded']}, its execution gives ${d['computed']}. Does the genesis file belong to it?`,
-  BLOCK_INVALID: d => `Block ${d['number']} of the recorded chain cannot be executed: ${d['reason']}.`,
   FAUCET_ON_MAINNET: d =>
     `The faucet never runs on mainnet (chain id ${d['chainId']}): it gives test tokens away, and mainnet's tokens are not for that. Start without --faucet, or on a test network.`,
   FAUCET_WRONG_CHAIN: d =>

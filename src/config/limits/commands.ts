@@ -1,10 +1,7 @@
-/* Commands other than the node: development chains, localnet and recorded chains. Units are in the names. */
+/* Commands other than the node: development chains and localnet. Units are in the names. */
 
 /** Files named by options: genesis, settings and labels; keys of clients and sources of prices. */
 export const FILE_LIMITS = { configBytes: 64 * 1024 * 1024, listBytes: 1024 * 1024 } as const
-
-/** Recorded chain: file size, number of blocks, and the gas of a simulation when the responses were recorded. */
-export const FIXTURE_LIMITS = { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n } as const
 
 /** Development chains: funded accounts, seconds between blocks unless there is one at once for each transaction, and requests of a provider under way. */
 export const DEVNET_LIMITS = { accounts: 1_000, blockSeconds: { least: 0.05, most: 3_600 }, requests: 128 } as const

@@ -10,7 +10,6 @@ import { SegmentMover } from '../../chain/store/segment-mover.ts'
 import { TraceService } from '../../chain/trace/trace-service.ts'
 import type { TraceBlock } from '../../chain/trace/worker-protocol.ts'
 import { type ChainViewOptions, createChainView } from '../../chain/view.ts'
-import type { FIXTURE_LIMITS } from '../../config/limits/commands.ts'
 import type { MemoryShares } from '../../config/limits/storage.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { type EngineName, engineNameOf } from '../../evm/engines/select-engine.ts'
@@ -47,7 +46,7 @@ interface ReadsOptions
   readonly pool: Pick<PoolParts, 'service' | 'version'>
   readonly dev?: DevReads | undefined
   /** Gas limit of one eth_simulateV1, where it differs from that of a call. */
-  readonly simulationGas?: (typeof FIXTURE_LIMITS)['simulationGas']
+  readonly simulationGas?: bigint
   readonly part: (module: string) => Logger
 }
 

@@ -11,6 +11,6 @@ test('a tool that an installed package has not is refused with what to do', asyn
 test('the commands of devtools are listed without loading them', () => {
   const program = new Command()
   addDevtoolCommands(program)
-  expect(program.commands.map(command => command.name())).toEqual(['statetest', 'blocktest', 'sim'])
+  expect(program.commands.map(command => command.name())).toEqual(['statetest', 'blocktest', 'fixture', 'sim'])
   expect(program.helpInformation()).toContain('(in a checkout)')
 })

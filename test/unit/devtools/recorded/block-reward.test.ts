@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { blockReward, rewardPayments } from '../../../../devtools/recorded/ethereum-reward.ts'
 import type { EvmFork } from '../../../../src/config/forks.ts'
-import { blockReward, rewardPayments } from '../../../../src/rules/money/ethereum-reward.ts'
 
 const ETHER = 10n ** 18n
 const MINER = `0x${'11'.repeat(20)}` as const

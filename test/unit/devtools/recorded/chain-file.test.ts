@@ -1,13 +1,13 @@
 import { concatBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import { recoverTransaction } from '../../../devtools/state-test/transaction-sender.ts'
-import { FIXTURE_LIMITS } from '../../../src/config/limits/commands.ts'
-import { blockFromParts, encodeBlock } from '../../../src/primitives/block.ts'
-import { decodeChainFile } from '../../../src/primitives/chain-file.ts'
-import { decodeEthereumBody, encodeEthereumBody } from '../../../src/primitives/ethereum-body.ts'
-import { requestsHash, unclesHash, withdrawalsRoot } from '../../../src/primitives/ethereum-roots.ts'
-import { EMPTY_LIST_HASH } from '../../../src/primitives/header.ts'
-import { HEAD_HASH, recordedBytes, recordedGenesis } from '../../support/recorded/chain.ts'
+import { FIXTURE_LIMITS } from '../../../../devtools/limits.ts'
+import { decodeChainFile } from '../../../../devtools/recorded/chain-file.ts'
+import { requestsHash, unclesHash, withdrawalsRoot } from '../../../../devtools/recorded/ethereum-roots.ts'
+import { recoverTransaction } from '../../../../devtools/state-test/transaction-sender.ts'
+import { blockFromParts, encodeBlock } from '../../../../src/primitives/block.ts'
+import { decodeEthereumBody, encodeEthereumBody } from '../../../../src/primitives/ethereum-body.ts'
+import { EMPTY_LIST_HASH } from '../../../../src/primitives/header.ts'
+import { HEAD_HASH, recordedBytes, recordedGenesis } from '../../../support/recorded/chain.ts'
 
 const bytes = recordedBytes()
 const genesis = recordedGenesis().header

@@ -1,6 +1,6 @@
-import { type BlobFork, type BlobParams, ETHEREUM_BLOBS, type Fork } from '../forks.ts'
-import { ethereumGas, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
-import type { Genesis, GenesisStyle } from './genesis.ts'
+import { type BlobFork, type BlobParams, ETHEREUM_BLOBS, type Fork } from '../../src/config/forks.ts'
+import type { Genesis, GenesisStyle } from '../../src/config/genesis/genesis.ts'
+import { ethereumGas, type NetworkParams, UNBOUNDED_GAS } from '../../src/config/networks.ts'
 
 /** Fields of a recorded header that determine forks and limits. */
 export interface RecordedHeader {

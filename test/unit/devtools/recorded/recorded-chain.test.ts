@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
-import { recoverTransaction } from '../../../../devtools/state-test/transaction-sender.ts'
-import { BlockStore } from '../../../../src/chain/store/block-store.ts'
-import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
-import { createExecutor } from '../../../../src/evm/engines/executor.ts'
-import type { ExecutionMode } from '../../../../src/evm/executor-types.ts'
+import { FIXTURE_LIMITS } from '../../../../devtools/limits.ts'
 import {
   beginRecordedChain,
   type OpenedRecord,
   openRecordedChain,
   readChainRecord,
-} from '../../../../src/node/fixture/open-recorded.ts'
+} from '../../../../devtools/recorded/open-recorded.ts'
+import { recoverTransaction } from '../../../../devtools/state-test/transaction-sender.ts'
+import { BlockStore } from '../../../../src/chain/store/block-store.ts'
+import { createExecutor } from '../../../../src/evm/engines/executor.ts'
+import type { ExecutionMode } from '../../../../src/evm/executor-types.ts'
 import { type Block, encodeBlock } from '../../../../src/primitives/block.ts'
 import { encodeReceipt, type Receipt } from '../../../../src/primitives/receipt/receipt.ts'
 import { transactionsRoot } from '../../../../src/primitives/roots.ts'

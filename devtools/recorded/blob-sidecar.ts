@@ -1,8 +1,8 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import { sha256 } from '../../crypto/sha256.ts'
-import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
-import { RlpCursor } from '../rlp/rlp-cursor.ts'
-import { decodeTransaction } from './transaction.ts'
+import { sha256 } from '../../src/crypto/sha256.ts'
+import { decodeOrMalformed, malformed } from '../../src/primitives/rlp/malformed.ts'
+import { RlpCursor } from '../../src/primitives/rlp/rlp-cursor.ts'
+import { decodeTransaction } from '../../src/primitives/transaction/transaction.ts'
 
 const BLOB_TYPE = 3
 const BLOB_BYTES = 131_072

@@ -1,11 +1,11 @@
 import { CodedError } from '@tandem/base/errors.ts'
-import { FIXTURE_LIMITS } from '../config/limits/commands.ts'
-import { keccak256Hex } from '../crypto/hash.ts'
-import { type BlockDecodeError, type DecodedBlock, readTransactions } from './block.ts'
-import { type EthereumBody, readEthereumBodyItems } from './ethereum-body.ts'
-import { type Header, readHeader } from './header.ts'
-import { decodeOrMalformed, malformed } from './rlp/malformed.ts'
-import { RlpCursor } from './rlp/rlp-cursor.ts'
+import { keccak256Hex } from '../../src/crypto/hash.ts'
+import { type BlockDecodeError, type DecodedBlock, readTransactions } from '../../src/primitives/block.ts'
+import { type EthereumBody, readEthereumBodyItems } from '../../src/primitives/ethereum-body.ts'
+import { type Header, readHeader } from '../../src/primitives/header.ts'
+import { decodeOrMalformed, malformed } from '../../src/primitives/rlp/malformed.ts'
+import { RlpCursor } from '../../src/primitives/rlp/rlp-cursor.ts'
+import { FIXTURE_LIMITS } from '../limits.ts'
 
 /** Block of a recorded chain, without recovered senders. */
 export interface DecodedEthereumBlock extends DecodedBlock {

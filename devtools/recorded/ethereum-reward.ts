@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { type EvmFork, isForkSince } from '../../config/forks.ts'
-import type { Header } from '../../primitives/header.ts'
+import { type EvmFork, isForkSince } from '../../src/config/forks.ts'
+import type { Header } from '../../src/primitives/header.ts'
 
 const ETHER = 10n ** 18n
 /** Divisor of a block's reward for each uncle it includes. */

@@ -1,9 +1,9 @@
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import { keccak256Hex } from '../../../src/crypto/hash.ts'
-import { decodeRlpList, encodeRlp, type RlpItem } from '../../../src/primitives/rlp/rlp.ts'
-import { type SidecarVersion, stripBlobSidecar } from '../../../src/primitives/transaction/blob-sidecar.ts'
-import { type RecordedCase, recordedCases } from '../../support/recorded/cases.ts'
+import { type SidecarVersion, stripBlobSidecar } from '../../../../devtools/recorded/blob-sidecar.ts'
+import { keccak256Hex } from '../../../../src/crypto/hash.ts'
+import { decodeRlpList, encodeRlp, type RlpItem } from '../../../../src/primitives/rlp/rlp.ts'
+import { type RecordedCase, recordedCases } from '../../../support/recorded/cases.ts'
 
 const exchangeOf = (name: string): RecordedCase['exchanges'][number] => {
   const [exchange] = recordedCases().find(recorded => recorded.name === name)?.exchanges ?? []

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { blobParamsAt, evmForkAt } from '../../../src/config/forks.ts'
-import { type Genesis, parseGenesis } from '../../../src/config/genesis/genesis.ts'
-import { type GethStyle, paramsFromRecord } from '../../../src/config/genesis/recorded-params.ts'
-import { UNBOUNDED_GAS } from '../../../src/config/networks.ts'
+import { type GethStyle, paramsFromRecord } from '../../../../devtools/recorded/recorded-params.ts'
+import { blobParamsAt, evmForkAt } from '../../../../src/config/forks.ts'
+import { type Genesis, parseGenesis } from '../../../../src/config/genesis/genesis.ts'
+import { UNBOUNDED_GAS } from '../../../../src/config/networks.ts'
 
 const genesisOf = (config: object): Genesis =>
   parseGenesis(JSON.stringify({ config: { chainId: 7, ...config }, gasLimit: '0x1000', alloc: {}, difficulty: '0x64' }))
