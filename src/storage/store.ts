@@ -21,7 +21,7 @@ import {
   scan,
 } from './scan.ts'
 import { decodeMoved, IDENTITY_ROW, MOVED_ROW, Segments } from './segments.ts'
-import { shortTable } from './table-sizes.ts'
+import { tablesFault } from './table-sizes.ts'
 import { WriteLatch } from './write-latch.ts'
 
 type DiskLevel = ClassicLevel<Uint8Array, Uint8Array>
@@ -428,7 +428,7 @@ const levelMemory = ({ memoryBytes = memoryShares().database, writeBufferBytes }
 }
 
 const checkTables = async (path: string): Promise<void> => {
-  const reason = await shortTable(path)
+  const reason = await tablesFault(path)
   if (reason !== undefined) throw storeError({ code: 'STORE_CORRUPT', path, reason })
 }
 

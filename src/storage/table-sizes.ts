@@ -1,29 +1,28 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /*
  * LevelDB maps its tables into memory: reading beyond the end of one that was cut short ends the process by SIGBUS, without a word. So their
  * sizes are compared with those in the manifest before the database is opened. Formats: LevelDB's description of its log, and its version edits.
+ * Without CURRENT, as in a folder that was deleted or copied in part, LevelDB begins a new database with the rows of the last log, and deletes
+ * the tables.
  */
 
 const BLOCK_BYTES = 32_768
 const RECORD_HEADER_BYTES = 7
 const [FULL, FIRST, MIDDLE, LAST] = [1, 2, 3, 4]
-const TAG = {
-  comparator: 1,
-  logNumber: 2,
-  nextFile: 3,
-  lastSequence: 4,
-  compactPointer: 5,
-  deletedFile: 6,
-  newFile: 7,
-  previousLogNumber: 9,
-} as const
+const [COMPARATOR, COMPACT_POINTER, DELETED_FILE, NEW_FILE] = [1, 5, 6, 7]
+/** Tags of the log, the next file, the last sequence number and the previous log, each with one number. */
+const NUMBER_TAGS: readonly number[] = [2, 3, 4, 9]
 
-/** Returns what is wrong with the first table whose file is shorter than the manifest says; undefined: nothing, or there is no manifest. */
-export const shortTable = async (path: string): Promise<string | undefined> => {
-  const manifest = await manifestOf(path)
-  if (manifest === undefined) return undefined
+/** Returns what is wrong with the files of a database, before it is opened; undefined: nothing, or there is no database yet. */
+export const tablesFault = async (path: string): Promise<string | undefined> => {
+  // Another process that opens the database may replace the manifest between the two reads.
+  const manifest = await readManifest(path)
+    .catch(() => readManifest(path))
+    .catch((error: NodeJS.ErrnoException) => error)
+  if (manifest instanceof Error)
+    return manifest.code === 'ENOENT' && (await hasRows(path)) ? manifest.message : undefined
   const found = await Promise.all(
     [...tablesOf(manifest)].map(async ([number, bytes]) => {
       const size = await sizeOf(path, number)
@@ -33,15 +32,13 @@ export const shortTable = async (path: string): Promise<string | undefined> => {
   return found.find(problem => problem !== undefined)
 }
 
-const manifestOf = async (path: string): Promise<Buffer | undefined> => {
-  try {
-    const current = await readFile(join(path, 'CURRENT'), 'utf8')
-    return await readFile(join(path, current.trim()))
-  } catch {
-    // LevelDB says itself what it misses.
-    return undefined
-  }
+const readManifest = async (path: string): Promise<Buffer> => {
+  const current = await readFile(join(path, 'CURRENT'), 'utf8')
+  return readFile(join(path, current.trim()))
 }
+
+const hasRows = async (path: string): Promise<boolean> =>
+  (await readdir(path).catch(() => [])).some(name => name.endsWith('.ldb') || name.endsWith('.log'))
 
 /** Returns undefined for a table that is missing, which LevelDB reports, or was replaced meanwhile by another thread. */
 const sizeOf = async (path: string, number: number): Promise<number | undefined> => {
@@ -88,25 +85,19 @@ function* recordsOf(log: Buffer): Generator<Buffer> {
 const applyEdit = (tables: Map<number, number>, edit: EditCursor): void => {
   while (edit.hasMore) {
     const tag = edit.number()
-    if (tag === TAG.comparator) edit.skipBytes()
-    else if (tag === TAG.compactPointer) {
+    if (tag === COMPARATOR) edit.skipBytes()
+    else if (tag === COMPACT_POINTER) {
       edit.number()
       edit.skipBytes()
-    } else if (tag === TAG.deletedFile) {
+    } else if (tag === DELETED_FILE) {
       edit.number()
       tables.delete(edit.number())
-    } else if (tag === TAG.newFile) {
+    } else if (tag === NEW_FILE) {
       edit.number()
       tables.set(edit.number(), edit.number())
       edit.skipBytes()
       edit.skipBytes()
-    } else if (
-      tag === TAG.logNumber ||
-      tag === TAG.nextFile ||
-      tag === TAG.lastSequence ||
-      tag === TAG.previousLogNumber
-    )
-      edit.number()
+    } else if (NUMBER_TAGS.includes(tag)) edit.number()
     else throw new RangeError(`tag ${tag} of an edit`)
   }
 }

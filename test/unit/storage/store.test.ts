@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createRandom } from '@tandem/base/random.ts'
 import { expect, test } from 'vitest'
@@ -183,6 +183,22 @@ test('a damaged store has its own error', async () => {
   await store.close()
   await writeFile(join(path, 'CURRENT'), 'no such manifest')
   await expect(Store.open(path)).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
+})
+
+test('a store without the file that names its manifest is refused, and nothing of it deleted', async () => {
+  const path = await temporaryDirectory()
+  const store = await Store.open(path, { writeBufferBytes: 65_536 })
+  for (let at = 0; at < 8; at++) await store.batch().put(BUCKETS.code, bytes(at), new Uint8Array(32_768)).write()
+  await store.close()
+  const current = await readFile(join(path, 'CURRENT'))
+  await rm(join(path, 'CURRENT'))
+  const opening = Store.open(path)
+  await expect(opening).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
+  await expect(opening).rejects.toThrow('CURRENT')
+  await writeFile(join(path, 'CURRENT'), current)
+  const again = await Store.open(path)
+  expect(again.getSync(BUCKETS.code, bytes(0))?.byteLength).toBe(32_768)
+  await again.close()
 })
 
 test('a table that was cut short is found before it is read, since reading it would end the process', async () => {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { assert } from '@tandem/base/assert.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { CertificateFault } from '../../../consensus/certificate.ts'
@@ -16,6 +17,7 @@ import { verifyAccountChunk, verifySlotChunk } from '../../../state/snapshot/ver
 import { putStateMeta } from '../../../state/state-meta.ts'
 import type { Batch } from '../../../storage/batch.ts'
 import { BUCKETS } from '../../../storage/buckets.ts'
+import { isStoreError } from '../../../storage/errors.ts'
 import { numberKey, readNumber } from '../../../storage/keys.ts'
 import { metaKey } from '../../../storage/schema.ts'
 import { Store } from '../../../storage/store.ts'
@@ -72,7 +74,7 @@ export class Staging {
 
   /** `identity`: of the chain whose state is imported. */
   static async open(path: string, identity: ChainIdentity): Promise<Staging> {
-    const staging = new Staging(await Store.open(path), identity)
+    const staging = new Staging(await openStaged(path), identity)
     const row = await staging.#store.get(BUCKETS.meta, MANIFEST)
     if (row !== undefined) staging.#take(manifestOf(row))
     return staging
@@ -247,6 +249,14 @@ export class Staging {
     return (await this.#store.has(BUCKETS.header, numberKey(1))) ? 'whole' : null
   }
 }
+
+/** Opens the store; one that is damaged, as when the process ended while it was deleted, is begun anew. */
+const openStaged = (path: string): Promise<Store> =>
+  Store.open(path).catch(async error => {
+    if (!isStoreError(error) || error.code !== 'STORE_CORRUPT') throw error
+    await rm(path, { recursive: true })
+    return Store.open(path)
+  })
 
 interface Mark {
   readonly accounts: number

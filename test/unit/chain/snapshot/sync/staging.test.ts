@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EMPTY_BYTES, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
@@ -88,6 +88,24 @@ const reopened = async (staging: Staging): Promise<Staging> => {
 }
 
 describe('a store in the making', () => {
+  test.each(['CURRENT', 'MANIFEST'])(
+    'of a store that was deleted in part, %s first, nothing is taken for a snapshot',
+    async name => {
+      // Rows of a database's last log come back even when all else of it is gone.
+      const old = await Staging.open(path, IDENTITY)
+      await old.begin(bytesOf(manifest), GENESIS_ROWS)
+      await old.close()
+      const begun = await Staging.open(path, IDENTITY)
+      await begun.import(0, RECORDS)
+      await begun.close()
+      for (const file of await readdir(path)) if (file.startsWith(name)) await rm(join(path, file))
+      const staging = await Staging.open(path, IDENTITY)
+      expect(await staging.progress()).toMatchObject({ manifest: null, done: [], isWhole: false })
+      await staging.begin(bytesOf(manifest), GENESIS_ROWS)
+      await staging.close()
+    },
+  )
+
   test('is whole in the end, however often the process ends between two chunks', async () => {
     let staging = await Staging.open(path, IDENTITY)
     expect((await staging.progress()).manifest).toBeNull()
