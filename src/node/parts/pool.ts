@@ -97,7 +97,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
     blockRecovery: {
       recoverMany: raws => recoverUnknownSenders(senderRecoveryPort, raws, raw => service.get(keccak256Hex(raw))),
     },
-    version: () => version,
+    version: () => version + pool.drops.discarded,
     warmUp: () => signed.start(),
     reset: header => follow(header, { replaced: true }),
     side: chainSide(pool, service, follow),

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 
-/** Number of transactions dropped since the start, by reason; requested drops are not counted. */
+/** Number of transactions dropped since the start, by reason. */
 export interface PoolDrops {
   /** Nonce used: included, or replaced in a block by another transaction of the same nonce. */
   stale: number
@@ -14,7 +14,7 @@ export interface PoolDrops {
   expired: number
   /** Their sender delegates since, and has another one ahead of them. */
   delegated: number
-  /** The proposer could not include them. */
+  /** The proposer could not include them, or a development tool dropped them. */
   discarded: number
 }
 

@@ -191,3 +191,21 @@ test.each([true, false])(
     )
   },
 )
+
+test.each([
+  ['all', async (ask: Ask) => ask('anvil_dropAllTransactions')],
+  ['of an account', async (ask: Ask) => ask('anvil_removePoolTransactions', ALICE)],
+  ['by hash', async (ask: Ask, hash: unknown) => ask('anvil_dropTransaction', hash)],
+])('transactions dropped %s are no longer in the pending block', (_, drop) =>
+  withNode(async ask => {
+    await ask('anvil_autoImpersonateAccount', true)
+    await ask('anvil_setBalance', ALICE, '0xde0b6b3a7640000')
+    await ask('evm_setAutomine', false)
+    // The time of the pending block stands: no later second renews it.
+    await ask('evm_setNextBlockTimestamp', 4_000_000_000)
+    const hash = await ask('eth_sendTransaction', { from: ALICE, to: BOB, value: '0x1', gas: '0x5208' })
+    expect(await ask('eth_getBalance', BOB, 'pending')).toBe('0x1')
+    await drop(ask, hash)
+    expect(await ask('eth_getBalance', BOB, 'pending')).toBe('0x0')
+  }),
+)
