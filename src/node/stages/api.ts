@@ -6,6 +6,7 @@ import { nativeRules } from '../../chain/block/header-assembly.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { ProofRows } from '../../chain/proof/proof-rows.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
+import { requireHistory } from '../../chain/store/earliest-block.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import type { Metrics } from '../../metrics/registry.ts'
@@ -194,14 +195,15 @@ interface ProofChainPortOptions {
   readonly params: ChainParams
   readonly proofRows: ProofRows
   readonly proofPool: ProofPool
-  readonly blocks: Pick<BlockStore, 'header'>
+  readonly blocks: Pick<BlockStore, 'header' | 'earliest'>
 }
 
-/** Reads of the proof chain for clients: final headers, and the preferred branch of pending ones. */
+/** Reads of the proof chain for clients: final headers, and the preferred branch of pending ones. They throw HISTORY_MISSING. */
 const proofChainPort = ({ params, proofRows, proofPool, blocks }: ProofChainPortOptions): ProofChainPort => {
   const describe = async (header: ProofHeader, includedIn: number | null): Promise<ProofHeaderInfo> => {
     const { height, parentId, coinbase, target, anchorNumber, anchorHash } = header
-    // The time of a header is that of its anchor. A node that began with a snapshot may not have that block yet.
+    // The time of a header is that of its anchor.
+    requireHistory(blocks.earliest, anchorNumber)
     const anchor = await blocks.header(anchorNumber)
     return {
       number: height,
@@ -231,6 +233,8 @@ const proofChainPort = ({ params, proofRows, proofPool, blocks }: ProofChainPort
     height: () => proofPool.best()?.header.height ?? proofPool.head.proofState.tipHeight,
     async header(ref) {
       const found = find(ref)
+      const isHigher = typeof ref === 'number' && ref > proofPool.head.proofState.tipHeight
+      if (found === undefined && ref !== 0 && !isHigher) requireHistory(blocks.earliest, 1)
       return found && describe(found.header, found.includedIn)
     },
   }

@@ -1,8 +1,14 @@
+import { join } from 'node:path'
 import { bytesToHex, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { putEarliestBlock } from '../../../src/chain/store/earliest-block.ts'
 import { searchNonces } from '../../../src/powchain/mining/search.ts'
+import { BUCKETS } from '../../../src/storage/buckets.ts'
+import { numberKey } from '../../../src/storage/keys.ts'
+import { Store } from '../../../src/storage/store.ts'
 import { type Ask, withDevNode } from '../../support/dev-node.ts'
+import { withTempDir } from '../../support/devnet.ts'
 import { MINER } from '../../support/powchain/headers.ts'
 
 type Work = readonly [Hex, Hex, Hex, Hex]
@@ -63,6 +69,39 @@ test('headers are read by height, id and range, pending ones with no block', () 
     expect(await code('0x2', '0x1')).toMatch(/from is after to/)
     const { miner } = await ask<{ miner: Hex }>('eth_getBlockByNumber', '0x2', false)
     expect(miner).toBe(MINER)
+  }))
+
+test('headers of blocks that a node does not have, and those whose time it does not know, are missing history', () =>
+  withTempDir(async dataDir => {
+    await withDevNode(
+      async ask => {
+        for (let at = 0; at < 4; at++) {
+          await mineHeader(ask)
+          await ask('evm_mine')
+        }
+      },
+      { dataDir },
+    )
+    const store = await Store.open(join(dataDir, 'db'))
+    const batch = store.batch()
+    putEarliestBlock(batch, 3)
+    const id = store.getSync(BUCKETS.proofHeight, numberKey(1)) as Uint8Array
+    await batch.del(BUCKETS.proofHeight, numberKey(1)).del(BUCKETS.proofHeader, id).write()
+    await store.close()
+    await withDevNode(
+      async ask => {
+        const missing = 'pruned history unavailable: this node has no blocks between genesis and 3'
+        const unknown = `0x${'5a'.repeat(32)}`
+        for (const ref of ['0x1', bytesToHex(id), unknown, '0x2', '0x3'])
+          await expect(ask('native_getProofHeader', ref), ref).rejects.toThrow(missing)
+        await expect(ask('native_getProofHeaderRange', '0x1', '0x4')).rejects.toThrow(missing)
+        expect(await ask('native_getProofHeaderRange', '0x4', '0x9')).toMatchObject([
+          { number: '0x4', anchorNumber: '0x3' },
+        ])
+        for (const none of ['0x0', '0x5']) expect(await ask('native_getProofHeader', none)).toBeNull()
+      },
+      { dataDir },
+    )
   }))
 
 test('a reset of the chain takes the headers with it', () =>
