@@ -164,7 +164,9 @@ export class Store {
     // Not of the snapshot: moved rows are still the same, and dropped ones are gone.
     const { moved, dropped } = decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW))
     const number = readNumber(key)
-    if (number < dropped || number >= moved) return undefined
+    // Genesis is back in the tables.
+    if (number < dropped) return this.getSync(bucket, key)
+    if (number >= moved) return undefined
     return this.#segments.row(bucket, key, () => this.getSync(BUCKETS.meta, IDENTITY_ROW))
   }
 

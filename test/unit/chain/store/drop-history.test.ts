@@ -13,6 +13,7 @@ import { verifyChain } from '../../../../src/chain/verify-chain.ts'
 import { createChainView } from '../../../../src/chain/view.ts'
 import { servePort } from '../../../../src/node/network/serve-port.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
+import { numberKey } from '../../../../src/storage/keys.ts'
 import { checkSegments, readMoved } from '../../../../src/storage/move-segment.ts'
 import { Store } from '../../../../src/storage/store.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, openTestChain, signedRaw } from '../../../support/chain.ts'
@@ -165,6 +166,23 @@ test('the start of the history is told some blocks before anything is deleted', 
     await settle(store, blocks, 120, history)
     expect([blocks.earliest, readMoved(store).dropped]).toEqual([88, 88])
   }
+  await store.close()
+})
+
+test('genesis stays for a reader that began before its segment was dropped', async () => {
+  const store = await Store.open(await temporaryDirectory(), { segmentBlocks: SEGMENT })
+  await putBlocks(store, 0, HEAD)
+  const blocks = { earliest: 0 }
+  await settle(store, blocks, HEAD, undefined)
+  const before = store.snapshot()
+  const read = async (number: number) => Buffer.from((await store.get(BUCKETS.body, numberKey(number), before)) ?? [])
+  const genesis = await read(0)
+  expect(genesis.byteLength).toBeGreaterThan(0)
+  await settle(store, blocks, HEAD, 12)
+  expect(readMoved(store).dropped).toBe(24)
+  expect(await read(0)).toEqual(genesis)
+  expect(await read(1)).toHaveLength(0)
+  await before.close()
   await store.close()
 })
 
