@@ -32,9 +32,11 @@ export class SegmentMover {
   /** Head from which on there may be something to do. */
   #next = 0
   #isClosed = false
+  #isDropPending: boolean
 
   constructor(options: SegmentMoverOptions) {
     this.#options = options
+    this.#isDropPending = isDropPending(options.store, options.blocks)
   }
 
   /** Called after each block: begins when there is something to do. */
@@ -80,11 +82,11 @@ export class SegmentMover {
   /** Tells of the new start of the history first; peers and readers know it when the blocks are deleted, at the next look. */
   async #drop(isOver: () => boolean): Promise<void> {
     const { store, blocks, head, history, logger } = this.#options
-    if (history === undefined) return
     const start = historyStart(store, head(), history)
-    if (blocks.earliest > start) return
+    if (!this.#isDropPending && (history === undefined || blocks.earliest > start)) return
     await dropBlocks(store, blocks.earliest, isOver)
-    if (blocks.earliest === start) return
+    this.#isDropPending = false
+    if (blocks.earliest >= start) return
     const batch = store.batch()
     putEarliestBlock(batch, start)
     await batch.write()
@@ -92,6 +94,10 @@ export class SegmentMover {
     logger.info({ earliest: start }, 'old blocks are dropped')
   }
 }
+
+/** True when blocks below the start of the history are still there: a stop came between the news of their drop and its end. */
+export const isDropPending = (store: Store, { earliest }: Pick<BlockStore, 'earliest'>): boolean =>
+  earliest > 1 && store.getSync(BUCKETS.header, numberKey(earliest - 1)) !== undefined
 
 /** Blocks between two looks for something to do, also after a failure. */
 const LOOK_BLOCKS = 64

@@ -8,7 +8,7 @@ import { SnapshotStore } from '../../chain/snapshot/store/snapshot-store.ts'
 import { genesisRows } from '../../chain/snapshot/sync/genesis-rows.ts'
 import { startHistoryWorker } from '../../chain/snapshot/workers.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
-import { historyStart } from '../../chain/store/segment-mover.ts'
+import { historyStart, isDropPending } from '../../chain/store/segment-mover.ts'
 import type { Genesis } from '../../config/genesis/genesis.ts'
 import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import type { ServePort } from '../../network/messages/ports.ts'
@@ -68,7 +68,7 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
       // Dropped blocks are not fetched again.
       const start = () =>
         Math.max(historyStart(store, chain.headBlock.header.number, options.history), readMoved(store).dropped)
-      if (blocks.earliest <= start()) return undefined
+      if (blocks.earliest <= start() || isDropPending(store, blocks)) return undefined
       return new HistoryBackfill({ network, thread: startHistoryWorker(store), blocks, start, clock, logger })
     },
   }

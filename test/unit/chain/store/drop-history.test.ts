@@ -8,7 +8,7 @@ import { runLogJob, verifyLogIndex } from '../../../../src/chain/logs/log-jobs.t
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { readEarliestBlock } from '../../../../src/chain/store/earliest-block.ts'
 import { readLogIndex } from '../../../../src/chain/store/log-index.ts'
-import { historyStart, SegmentMover } from '../../../../src/chain/store/segment-mover.ts'
+import { historyStart, isDropPending, SegmentMover } from '../../../../src/chain/store/segment-mover.ts'
 import { verifyChain } from '../../../../src/chain/verify-chain.ts'
 import { createChainView } from '../../../../src/chain/view.ts'
 import { servePort } from '../../../../src/node/network/serve-port.ts'
@@ -166,6 +166,23 @@ test('the start of the history is told some blocks before anything is deleted', 
     await settle(store, blocks, 120, history)
     expect([blocks.earliest, readMoved(store).dropped]).toEqual([88, 88])
   }
+  await store.close()
+})
+
+test.each([undefined, 30])('blocks told as dropped are dropped when a start keeps more (%s)', async history => {
+  const store = await Store.open(await temporaryDirectory(), { segmentBlocks: SEGMENT })
+  await putBlocks(store, 0, HEAD)
+  await moverOf(store, { earliest: 0 }, () => HEAD, 12).settled()
+  expect([await readEarliestBlock(store), readMoved(store).dropped]).toEqual([24, 0])
+  await putBlocks(store, HEAD + 1, 52)
+  const blocks = { earliest: 24 }
+  expect(isDropPending(store, blocks)).toBe(true)
+  await settle(store, blocks, 52, history)
+  expect(isDropPending(store, blocks)).toBe(false)
+  expect(blocks.earliest).toBe(24)
+  expect(readMoved(store)).toEqual({ moved: 48, cleared: 48, dropped: 24 })
+  expect(await readerOf(store).encoded(23)).toBeUndefined()
+  expect(await readerOf(store).encoded(24)).toBeDefined()
   await store.close()
 })
 
