@@ -128,7 +128,7 @@ All integers are unsigned and big-endian.
     frame    = length (4) channel (1) part
 
 A part is exactly ${NETWORK_LIMITS.fragmentBytes} bytes but in a message's last frame. Lower channels are sent first; messages of one channel do not alternate. A payload is canonical RLP.
-A message must be complete ${NETWORK_LIMITS.messageMs / 1_000} s after its first byte, 1 s later for each ${bytes(NETWORK_LIMITS.bytesPerMs * 1_000)}. Any deviation ends the connection and bans the sender.
+A message must be complete ${NETWORK_LIMITS.messageMs / 1_000} s after its first byte, 1 s later for each ${bytes(NETWORK_LIMITS.bytesPerMs * 1_000)}. Any deviation bans the sender; a record that does not open only ends the connection.
 
 ${channelTable()}
 

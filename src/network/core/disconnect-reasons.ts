@@ -8,11 +8,7 @@ export const DISCONNECT_REASONS = {
   wrongChain: { code: 2, text: 'another chain id', wait: 'long' },
   wrongGenesis: { code: 3, text: 'another genesis block', wait: 'long' },
   wrongForks: { code: 4, text: 'forks at other heights', wait: 'long' },
-  wrongIdentity: {
-    code: 5,
-    text: 'not the dialed node, or not the one it proved to be',
-    wait: 'long',
-  },
+  wrongIdentity: { code: 5, text: 'not the dialed node, or not the one it proved to be', wait: 'backoff' },
   badProof: { code: 6, text: 'a validator proof that was not made for this connection', wait: 'long' },
   self: { code: 7, text: 'a connection to itself', wait: 'never' },
   duplicate: { code: 8, text: 'the two nodes are connected already', wait: 'backoff' },

@@ -13,5 +13,5 @@ export type RequestError =
   | { readonly code: 'PEER_BUSY'; readonly request: string }
   | { readonly code: 'PEER_GONE'; readonly request: string }
 
-/** Bytes of a peer that end the connection. */
-export type ProtocolError = { readonly code: 'PROTOCOL_BROKEN'; readonly reason: string }
+/** Bytes that end the connection: a peer's own, or damaged ones, which may be anybody's. */
+export type ProtocolError = { readonly code: 'PROTOCOL_BROKEN' | 'RECORD_DAMAGED'; readonly reason: string }

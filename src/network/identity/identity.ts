@@ -60,7 +60,8 @@ export class Identity {
     })
   }
 
-  hello({ binding }: SecureChannel): Hello {
+  /** `wanted`: id of the dialed node; another one that answers is not shown the validator. */
+  hello({ binding, nodeId }: SecureChannel, wanted = nodeId): Hello {
     const { chainId, genesisHash, clientVersion, validator } = this.#options
     const { head, earliest } = this.ping()
     const fork = this.forks.at(head.number)
@@ -76,7 +77,7 @@ export class Identity {
       head,
       earliest,
       record: this.published?.bytes ?? EMPTY_BYTES,
-      proof: validator && proveValidator(validator, this.domain, this.id, binding),
+      proof: wanted === nodeId ? validator && proveValidator(validator, this.domain, this.id, binding) : null,
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { isCoded } from '@tandem/base/errors.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import { MESSAGES } from '../messages/messages.ts'
 import type { SecureChannel } from '../transport/secure-channel.ts'
@@ -139,7 +140,9 @@ export class Connection {
     try {
       this.#records.push(bytes, nowMs, frame => this.#reader.push(frame, nowMs))
     } catch (error) {
-      this.#events.failed(error)
+      // Whoever is on the line can damage a record: that proves nothing about the peer.
+      if (isCoded(error) && error.code === 'RECORD_DAMAGED') this.#socket.destroy(error)
+      else this.#events.failed(error)
     }
   }
 

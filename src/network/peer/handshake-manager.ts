@@ -70,7 +70,7 @@ export class HandshakeManager {
   begin(secureChannel: SecureChannel, dialed: NodeAddress | null, leave: () => void): void {
     const connection = performHandshake({
       secureChannel,
-      hello: this.#options.identity.hello(secureChannel),
+      hello: this.#options.identity.hello(secureChannel, dialed?.id),
       patience: this.#options.limits,
       isDialed: dialed !== null,
       validate: remote => this.#validate(handshake, remote),
@@ -241,7 +241,9 @@ export class HandshakeManager {
     if (reason === 'self') logger.debug(fields, 'peer refused')
     else if (dialed === null) peers.strangerLog.log(isOffence ? 'warn' : 'info', fields, 'peer refused')
     else logger[isOffence ? 'warn' : 'info'](fields, 'peer refused')
-    failed(dialed?.id ?? secureChannel.nodeId, reason ?? 'unreachable')
+    const id = dialed?.id ?? secureChannel.nodeId
+    // Another node that answers at an address has no say on whether the dialed one is dialed again.
+    failed(id, id === secureChannel.nodeId ? (reason ?? 'unreachable') : 'wrongIdentity')
   }
 
   /** Warns once a minute: strangers of another chain may come often. */

@@ -29,12 +29,13 @@ const MOST_BYTES = FRAME_HEADER_BYTES + FRAGMENT_BYTES + TAG_BYTES
 /** Records until the next key: four gigabytes at most, far below what AES-GCM bears. */
 const RECORDS_PER_KEY = 2 ** 16
 
-const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOCOL_BROKEN', reason })
+const damaged = (reason: string, cause?: unknown) =>
+  new CodedError<ProtocolError>({ code: 'RECORD_DAMAGED', reason }, { cause })
 
 /** Records of both directions of one connection. */
 export interface Records {
   seal(frame: Uint8Array): Uint8Array
-  /** Opens the records that are complete, in order. Throws PROTOCOL_BROKEN; nothing may be pushed after that. */
+  /** Opens the records that are complete, in order. Throws RECORD_DAMAGED; nothing may be pushed after that. */
   push(bytes: Uint8Array, nowMs: number, take: (frame: Uint8Array) => void): void
   /** Time since when a record is incomplete; null: none is. */
   readonly unfinishedSinceMs: number | null
@@ -83,7 +84,7 @@ class SealedRecords implements Records {
     this.#lengthBytes += part.byteLength
     if (this.#lengthBytes === LENGTH_BYTES) {
       const length = new DataView(this.#length.buffer).getUint32(0)
-      if (length < LEAST_BYTES || length > MOST_BYTES) throw broken(`a record of ${length} bytes`)
+      if (length < LEAST_BYTES || length > MOST_BYTES) throw damaged(`a record of ${length} bytes`)
       this.#lengthBytes = 0
       this.#record = new Uint8Array(length)
       this.#recordBytes = 0
@@ -111,10 +112,7 @@ class SealedRecords implements Records {
     try {
       decipher.final()
     } catch (error) {
-      throw new CodedError<ProtocolError>(
-        { code: 'PROTOCOL_BROKEN', reason: 'a record that does not open' },
-        { cause: error },
-      )
+      throw damaged('a record that does not open', error)
     }
     return frame
   }

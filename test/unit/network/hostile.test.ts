@@ -47,8 +47,8 @@ describe('a peer that breaks the protocol is banned at its first bytes', () => {
   const oversize = MESSAGES.newBlock.maxBytes + 1
   test.each<[string, Uint8Array]>([
     ['a channel that is none', frame(9, 9, ...head(3, 1, 0))],
-    ['a frame longer than any', frame(0, NETWORK_LIMITS.fragmentBytes + 1)],
-    ['a frame too short for a message', frame(0, 8)],
+    ['a frame longer than any', frame(0, NETWORK_LIMITS.fragmentBytes + 1, 0)],
+    ['a frame too short for a message', frame(0, 8, ...new Uint8Array(8))],
     ['a message in crumbs', frame(3, 10, ...head(49, 0, 100_000), 0)],
     ['a message that is none', frame(0, 9, ...head(200, 0, 0))],
     ['a message on another channel', frame(1, 9, ...head(3, 1, 0))],
