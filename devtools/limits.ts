@@ -20,5 +20,10 @@ export const SIMULATION_LIMITS = {
 /** `--chaos`: time for the nodes to be in sync again after a wave, and the allowed difference in blocks. */
 export const CHAOS_LIMITS = { recoverMs: 60_000, inStepBlocks: 2 } as const
 
-/** Recorded chain: file size, number of blocks, and the gas of a simulation when the responses were recorded. */
-export const FIXTURE_LIMITS = { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n } as const
+/** `tandem fixture`: file size, number of blocks, extra data of its genesis, and the gas of a simulation when the responses were recorded. */
+export const FIXTURE_LIMITS = {
+  chainBytes: 64 * 1024 * 1024,
+  blocks: 10_000,
+  extraDataBytes: 4_096,
+  simulationGas: 50_000_000n,
+} as const

@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { EVM_FORKS, type EvmFork, isForkSince } from '../../src/config/forks.ts'
-import { GETH_HEADER_MEMBERS } from '../../src/config/genesis/geth-format.ts'
+import { GETH_HEADER_MEMBERS } from '../recorded/geth-genesis.ts'
 import { forkFromName } from '../state-test/fork.ts'
 
 /** Block of a test; the members used here. */

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import { parseGenesis } from '../../src/config/genesis/genesis.ts'
 import type { SenderRecovery } from '../../src/crypto/recovery/sender-recovery.ts'
 import type { Executor } from '../../src/evm/executor-types.ts'
 import { withSenders } from '../../src/node/parts/consensus/block-codec.ts'
 import { type DecodedEthereumBlock, decodeChainFile } from '../recorded/chain-file.ts'
+import { parseGethGenesis } from '../recorded/geth-genesis.ts'
 import { beginRecordedChain, readChainRecord } from '../recorded/open-recorded.ts'
 import { exceptionNames, refusalText } from './exceptions.ts'
 import { type BlockTest, genesisTextOf } from './fixture.ts'
@@ -44,7 +44,7 @@ const decode = (bytes: Uint8Array): DecodedEthereumBlock | undefined => {
 const runChain = async (test: BlockTest, { executor, recovery }: BlockTestTools) => {
   const text = genesisTextOf(test)
   if (text === undefined) throw new Failure(`the network ${test.network} is not known`)
-  const genesis = parseGenesis(text)
+  const genesis = parseGethGenesis(text)
   const raws = test.blocks.map(({ rlp }) => hexToBytes(rlp))
   const readable = raws.filter(raw => decode(raw) !== undefined)
   const record = readChainRecord(genesis, concatBytes(...readable))

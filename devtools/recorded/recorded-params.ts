@@ -1,6 +1,7 @@
-import { type BlobFork, type BlobParams, ETHEREUM_BLOBS, type Fork } from '../../src/config/forks.ts'
-import type { Genesis, GenesisStyle } from '../../src/config/genesis/genesis.ts'
-import { ethereumGas, type NetworkParams, UNBOUNDED_GAS } from '../../src/config/networks.ts'
+import type { BlobFork, BlobParams, Fork } from '../../src/config/forks.ts'
+import { type NetworkParams, UNBOUNDED_GAS } from '../../src/config/networks.ts'
+import { ETHEREUM_BLOBS, ethereumGas } from '../ethereum-params.ts'
+import type { GethGenesis } from './geth-genesis.ts'
 
 /** Fields of a recorded header that determine forks and limits. */
 export interface RecordedHeader {
@@ -9,8 +10,6 @@ export interface RecordedHeader {
   readonly difficulty: bigint
   readonly gasLimit: bigint
 }
-
-export type GethStyle = Extract<GenesisStyle, { readonly format: 'geth' }>
 
 /** First recorded block at or after a time. */
 const heightAt = (headers: readonly RecordedHeader[], time: number): number | null =>
@@ -29,7 +28,7 @@ const mergeHeight = (headers: readonly RecordedHeader[], terminal: bigint | null
 
 /** Values that a genesis does not set are Ethereum's own. */
 const blobForksOf = (
-  { timeForks, blobSchedule }: Pick<GethStyle, 'timeForks' | 'blobSchedule'>,
+  { timeForks, blobSchedule }: GethGenesis,
   headers: readonly RecordedHeader[],
 ): readonly BlobFork[] =>
   timeForks.flatMap(({ name, time }) => {
@@ -43,12 +42,8 @@ const blobForksOf = (
  * Rules of a recorded chain, with `headers` from genesis on: forks that a genesis sets by difficulty or by time start at the block
  * where the record reaches them, so that execution depends on height alone.
  */
-export const paramsFromRecord = (
-  { params }: Pick<Genesis, 'params'>,
-  style: Pick<GethStyle, 'timeForks' | 'terminalTotalDifficulty' | 'blobSchedule'>,
-  headers: readonly RecordedHeader[],
-): NetworkParams => {
-  const { timeForks, terminalTotalDifficulty } = style
+export const paramsFromRecord = (genesis: GethGenesis, headers: readonly RecordedHeader[]): NetworkParams => {
+  const { params, timeForks, terminalTotalDifficulty } = genesis
   const byTime = new Map(timeForks.map(({ name, time }) => [name, heightAt(headers, time)]))
   const heightOf = ({ name, height }: Fork): number | null => {
     if (name === 'paris') return mergeHeight(headers, terminalTotalDifficulty)
@@ -58,7 +53,7 @@ export const paramsFromRecord = (
   return {
     ...params,
     forks: params.forks.map(fork => ({ name: fork.name, height: heightOf(fork) })),
-    blobForks: blobForksOf(style, headers),
+    blobForks: blobForksOf(genesis, headers),
     ...ethereumGas(blockGasLimit),
     maxBlockExecutionGas: UNBOUNDED_GAS,
   }

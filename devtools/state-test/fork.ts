@@ -1,16 +1,10 @@
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
-import {
-  type BlobParams,
-  ETHEREUM_BLOBS,
-  EVM_FORKS,
-  type EvmFork,
-  forksAtGenesis,
-  isForkSince,
-} from '../../src/config/forks.ts'
-import { type ChainParams, ethereumGas, NETWORKS } from '../../src/config/networks.ts'
+import { type BlobParams, EVM_FORKS, type EvmFork, isForkSince } from '../../src/config/forks.ts'
+import { type ChainParams, NETWORKS } from '../../src/config/networks.ts'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
 import type { BlobEnv, BlockEnv } from '../../src/evm/block-env.ts'
 import { blobBaseFee } from '../../src/rules/money/blob-fee.ts'
+import { ETHEREUM_BLOBS, ethereumGas, forksAtGenesis } from '../ethereum-params.ts'
 import type { Fixture } from './fixture.ts'
 
 /** Names of forks in the suites that differ from this node's. Those that only change blob parameters use Osaka's rules. */

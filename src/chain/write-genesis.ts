@@ -1,5 +1,6 @@
 import { bigintToBytes, bytesEqual, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { Genesis, GenesisAccount } from '../config/genesis/genesis.ts'
+import type { NetworkName } from '../config/networks.ts'
 import { keccak256 } from '../crypto/hash.ts'
 import { encodeRlp } from '../primitives/rlp/rlp.ts'
 import { genesisAlloc } from '../rules/money/genesis-alloc.ts'
@@ -9,22 +10,29 @@ import { BUCKETS } from '../storage/buckets.ts'
 import { metaKey, putIdentity } from '../storage/schema.ts'
 import type { Store } from '../storage/store.ts'
 import { Council } from './council/council.ts'
-import { genesisBlock } from './genesis-block.ts'
 import { putBlock } from './store/put-block.ts'
-import type { ChainRules } from './store/rules-port.ts'
 import type { ChainBlock } from './store/types.ts'
 
 interface NewChain {
   readonly store: Store
   readonly world: WorldState
-  readonly genesis: Genesis
-  readonly extraOf: ChainRules['extraOf']
+  readonly network: NetworkName
+  readonly alloc: ReadonlyMap<Hex, GenesisAccount>
+  /** Empty without consensus. */
+  readonly council: Genesis['council']
+  readonly blockOf: (stateRoot: Hex) => ChainBlock
 }
 
 /** Writes block 0 and its state into an empty store, in one batch. */
-export const writeGenesis = async ({ store, world, genesis, extraOf }: NewChain): Promise<ChainBlock> => {
+export const writeGenesis = async ({
+  store,
+  world,
+  network,
+  alloc,
+  council,
+  blockOf,
+}: NewChain): Promise<ChainBlock> => {
   const journal = world.journal()
-  const alloc = genesisAlloc(genesis)
   for (const [address, account] of alloc) {
     journal.setBalance(address, account.balance)
     if (account.nonce > 0) journal.setNonce(address, account.nonce)
@@ -33,13 +41,12 @@ export const writeGenesis = async ({ store, world, genesis, extraOf }: NewChain)
   }
   journal.endTransaction()
   const update = await world.computeUpdate(journal.changes(), EMPTY_ROOT)
-  const sealedBlock = genesisBlock(genesis, update.root)
-  const block = { ...sealedBlock, extra: extraOf(sealedBlock.header) }
+  const block = blockOf(update.root)
   const batch = store.batch()
-  putIdentity(batch, { network: genesis.params.name, genesis: block.hash })
+  putIdentity(batch, { network, genesis: block.hash })
   batch.put(BUCKETS.meta, ALLOC_KEY, allocDigest(alloc))
   batch.put(BUCKETS.supply, new Uint8Array(8), new Uint8Array(0))
-  if (genesis.council.length > 0) Council.writeFirst(batch, genesis.council, block.hash)
+  if (council.length > 0) Council.writeFirst(batch, council, block.hash)
   putBlock(batch, { block, receipts: [], certificate: null })
   await world.write(batch, 0, update)
   await batch.write()

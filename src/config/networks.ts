@@ -119,7 +119,7 @@ export interface ChainParams {
   readonly proofChain: ProofChainParams
   /**
    * Development chain: time, base fee, gas limit and beneficiary of a block are its proposer's free choice, blocks can be reverted and
-   * accounts edited (docs/dev-helpers.md). Only true where a single validator decides (config/genesis/tandem-format.ts).
+   * accounts edited (docs/dev-helpers.md). Only true where a single validator decides (config/genesis/genesis.ts).
    */
   readonly devHelpers: boolean
 }
@@ -149,20 +149,6 @@ export const ethereumBaseFee = (blockGasLimit: bigint): BaseFeeParams => ({
   gasTarget: blockGasLimit / 2n,
   maxBlockGasUsed: blockGasLimit,
   denominator: 8n,
-})
-
-/** Ethereum's gas in place of a network's: prices of calldata and precompiles, bounds on transactions, base fee. */
-export const ethereumGas = (
-  blockGasLimit: bigint,
-): Pick<
-  ChainParams,
-  'blockGasLimit' | 'maxTxExecutionGas' | 'calldataGasPerByte' | 'precompilePrices' | 'baseFee'
-> => ({
-  blockGasLimit,
-  maxTxExecutionGas: null,
-  calldataGasPerByte: null,
-  precompilePrices: null,
-  baseFee: ethereumBaseFee(blockGasLimit),
 })
 
 const GWEI = 10n ** 9n

@@ -18,7 +18,7 @@ export const BLOCK_BOUNDS = {
 export const RLP_BOUNDS = { depth: 16, items: 262_144 } as const
 
 /** Bounds of the genesis block and its file. */
-export const GENESIS_BOUNDS = { codeBytes: 1024 * 1024, extraDataBytes: 4_096, vanityBytes: 32 } as const
+export const GENESIS_BOUNDS = { codeBytes: 1024 * 1024, vanityBytes: 32 } as const
 
 /** Of the council contract, which names the first itself: members, and text that names one. */
 export const COUNCIL_BOUNDS = {

@@ -124,11 +124,6 @@ const readGenesis = (flags: StartFlags): Genesis => {
     )
   }
   const genesis = parseGenesis(readText(flags.genesis, '--genesis'))
-  if (genesis.style.format === 'geth') {
-    throw new Error(
-      `${flags.genesis} is a geth-style genesis, which names no council: a network starts from a file with "format": "tandem/1".`,
-    )
-  }
   if (genesis.params.name !== flags.network) {
     throw new Error(
       `${flags.genesis} is a genesis of ${genesis.params.name}, not of ${flags.network}: give --network ${genesis.params.name} or another file.`,

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { NetworkName } from '../networks.ts'
+import { TANDEM_FORMAT } from './genesis.ts'
 import type { Predeploy } from './predeploys.ts'
-import { TANDEM_FORMAT } from './tandem-format.ts'
 import type { CouncilMember } from './types.ts'
 
 /** Required fields of a member of the first council. */
@@ -27,7 +27,7 @@ export interface GenesisSettings {
   readonly ethereum?: boolean
 }
 
-/** Members that give a chain Ethereum's gas (`ethereumGas`); a block may execute as much as the network's. */
+/** Members that give a chain Ethereum's gas; a block may execute as much as the network's. */
 const ETHEREUM_PARAMS = {
   blockGasLimit: '60000000',
   maxTxExecutionGas: null,

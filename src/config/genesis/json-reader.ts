@@ -87,11 +87,6 @@ export class GenesisValue {
     return amount > max ? this.fail(`want at most ${max}`) : amount
   }
 
-  /** Like `amount`, and accepts a JSON number, as in geth's files. */
-  looseAmount(max: bigint = 2n ** 256n - 1n): bigint {
-    return typeof this.value === 'number' ? BigInt(this.integer(0)) : this.amount(max)
-  }
-
   address(): Hex {
     if (typeof this.value !== 'string' || !ADDRESS.test(this.value))
       return this.fail('want an address: 0x and 40 hex digits')

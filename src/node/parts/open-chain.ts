@@ -25,7 +25,7 @@ import { WorkVerifier } from '../../powchain/work-verifier.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData } from '../../primitives/consensus/extra-data.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
-import { genesisSupply } from '../../rules/money/genesis-alloc.ts'
+import { genesisAlloc, genesisSupply } from '../../rules/money/genesis-alloc.ts'
 import { stateRootAt } from '../../state/state-meta.ts'
 import { TrieService } from '../../state/trie/trie-service.ts'
 import { WorldState } from '../../state/world/world-state.ts'
@@ -79,8 +79,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
       ...{ store, trie, logger: logger.child({ module: 'state' }), head, stateHistory, memory },
       preimages: DevelopmentRules.of(genesis.params) !== null,
     })
-    const block =
-      stored ?? (await writeGenesis({ store, world, genesis, extraOf: ({ extraData }) => decodeExtraData(extraData) }))
+    const block = stored ?? (await writeFirst(store, world, genesis))
     // After the genesis: a store with rows and no identity is taken for another program's.
     await keepForks(store, genesis.params.forks, block.header.number)
     const genesisHash = stored ? ((await blocks.block(0))?.hash as Hex) : block.hash
@@ -156,6 +155,16 @@ const proofParts = (
   const proofPool = new ProofPool({ params, head, hashOf: number => blocks.hashOf(number), verifier })
   const options = { params, rows, blocks, verifier, pool: proofPool, logger: logger.child({ module: 'powchain' }) }
   return { proofPool, proofVerifier: verifier, proofs: new BlockProofs(options) }
+}
+
+/** Writes block 0 of a genesis. */
+const writeFirst = (store: Store, world: WorldState, genesis: Genesis): Promise<ChainBlock> => {
+  const { params, council } = genesis
+  const blockOf = (stateRoot: Hex): ChainBlock => {
+    const block = genesisBlock(genesis, stateRoot)
+    return { ...block, extra: decodeExtraData(block.header.extraData) }
+  }
+  return writeGenesis({ store, world, network: params.name, alloc: genesisAlloc(genesis), council, blockOf })
 }
 
 /** Checks network, segments, header of block 0 and allocation against the given genesis; a new folder has none of them. */

@@ -12,9 +12,7 @@ const HISTORY_ACCOUNT: GenesisAccount = { balance: 0n, nonce: 1, code: hexToByte
 
 /** Every account of block 0: those of the file, the council contract with the stakes of the first members, and that of block hashes. */
 export const genesisAlloc = (genesis: Genesis): ReadonlyMap<Hex, GenesisAccount> =>
-  genesis.style.format === 'tandem'
-    ? new Map([...genesis.alloc, [COUNCIL_ADDRESS, councilAccount(genesis)], [HISTORY_ADDRESS, HISTORY_ACCOUNT]])
-    : genesis.alloc
+  new Map([...genesis.alloc, [COUNCIL_ADDRESS, councilAccount(genesis)], [HISTORY_ADDRESS, HISTORY_ACCOUNT]])
 
 const councilAccount = ({ council, params }: Genesis): GenesisAccount => ({
   balance: council.reduce((sum, { stakeWei }) => sum + stakeWei, 0n),

@@ -1,16 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
+import { ethereumGas } from '../../../devtools/ethereum-params.ts'
 import { genesisBlock } from '../../../src/chain/genesis-block.ts'
 import { evmForkAt, isActive } from '../../../src/config/forks.ts'
 import { type GenesisError, parseGenesis } from '../../../src/config/genesis/genesis.ts'
-import { ethereumGas, NETWORKS } from '../../../src/config/networks.ts'
+import { NETWORKS } from '../../../src/config/networks.ts'
 import { decodeExtraData } from '../../../src/primitives/consensus/extra-data.ts'
-import { decodeHeader, headerHash } from '../../../src/primitives/header.ts'
 import { nextBaseFee } from '../../../src/rules/money/base-fee.ts'
-import recorded from '../primitives/fixtures/execution-apis.json' with { type: 'json' }
 
 const address = (byte: string): Hex => `0x${byte.repeat(20)}`
 const member = { name: 'one', validator: address('11'), reward: address('12'), stake: '35000000000000000000' }
@@ -226,6 +223,7 @@ describe('a genesis of our own format', () => {
     expect(errorOf(() => parseGenesis('{'))?.problem).toContain('not JSON')
     expect(errorOf(() => parseGenesis('[]'))?.problem).toBe('want an object')
     expect(errorOf(() => parseGenesis('{}'))?.problem).toContain('"format": "tandem/1"')
+    expect(errorOf(() => parseGenesis('{"config":{"chainId":1}}'))?.problem).toMatch(/geth.*names no council/)
     expect(errorOf(() => parseGenesis('{"format":"tandem/1","__proto__":{}}'))?.problem).toContain('unknown member')
   })
 })
@@ -269,68 +267,5 @@ describe('block 0 of our own format', () => {
       params: { baseFee: { denominator: '0x8', gasTarget: '0x3e8' }, blockTimeMs: 500, forks: { prague: 99 } },
     }
     expect(hashOf(one)).toBe(hashOf(other))
-  })
-})
-
-describe('a genesis of geth', () => {
-  const path = fileURLToPath(new URL('../primitives/fixtures/genesis.json', import.meta.url))
-  const genesis = parseGenesis(readFileSync(path, 'utf8'))
-
-  test('makes the block 0 that other clients answer', () => {
-    const header = decodeHeader(hexToBytes(recorded.rawGenesisHeader as Hex))
-    expect(genesisBlock(genesis, header.stateRoot).hash).toBe(headerHash(header))
-  })
-
-  test('gives forks by block and by time', () => {
-    expect(genesis.params.chainId).toBe(3_503_995_874_084_926)
-    expect([2, 5, 6, 26, 27, 35, 36].map(number => evmForkAt(genesis.params.forks, number))).toEqual([
-      'homestead',
-      'tangerineWhistle',
-      'spuriousDragon',
-      'berlin',
-      'london',
-      'london',
-      'paris',
-    ])
-    expect(genesis.style).toMatchObject({ format: 'geth', terminalTotalDifficulty: 4_732_352n })
-    expect(genesis.style.format === 'geth' && genesis.style.timeForks[0]).toEqual({ name: 'shanghai', time: 390 })
-    expect(genesis.alloc.size).toBe(Object.keys(JSON.parse(readFileSync(path, 'utf8')).alloc).length)
-  })
-
-  const geth = (config: object, change: object = {}) =>
-    parseGenesis(JSON.stringify({ config: { chainId: 1, ...config }, gasLimit: '0x1000', alloc: {}, ...change }))
-  const allForks = { londonBlock: 0, terminalTotalDifficulty: 0, shanghaiTime: 0, cancunTime: 0, pragueTime: 0 }
-
-  test('has the members of the forks active at its own time', () => {
-    const { header } = genesisBlock(geth(allForks), ZERO_HASH)
-    expect(header).toMatchObject({ baseFeePerGas: 1_000_000_000n, blobGasUsed: 0n, excessBlobGas: 0n })
-    expect(header.requestsHash).toBeDefined()
-    const early = genesisBlock(geth({ ...allForks, pragueTime: 5 }), ZERO_HASH)
-    expect(early.header.requestsHash).toBeUndefined()
-    const frontier = genesisBlock(geth({}, { blobGasUsed: '0x0' }), ZERO_HASH)
-    expect(frontier.header.baseFeePerGas).toBeUndefined()
-  })
-
-  test('reads amounts and addresses as other clients write them', () => {
-    const { alloc } = geth(
-      {},
-      {
-        alloc: {
-          ['ab'.repeat(20)]: { balance: 5, nonce: '0x1' },
-          [address('cd')]: { balance: '7', nonce: '0xfffffffffffffffe' },
-        },
-      },
-    )
-    expect(alloc.get(address('ab'))).toMatchObject({ balance: 5n, nonce: 1 })
-    expect(alloc.get(address('cd'))).toMatchObject({ balance: 7n, nonce: 2n ** 64n - 2n })
-  })
-
-  test('is refused for a fork this binary does not know', () => {
-    expect(errorOf(() => geth({ verkleTime: 5 }))).toEqual({
-      code: 'GENESIS_INVALID',
-      path: 'config.verkleTime',
-      problem: 'a fork this binary does not know: use a newer one, or take the line out',
-    })
-    expect(geth({ ethash: {}, clique: { period: 1 } }).params.chainId).toBe(1)
   })
 })

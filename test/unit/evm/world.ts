@@ -1,5 +1,6 @@
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { type EvmFork, forksAtGenesis } from '../../../src/config/forks.ts'
+import { forksAtGenesis } from '../../../devtools/ethereum-params.ts'
+import type { EvmFork } from '../../../src/config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'

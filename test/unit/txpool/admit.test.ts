@@ -1,6 +1,7 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
-import { ETHEREUM_BLOBS, forksWith } from '../../../src/config/forks.ts'
+import { ETHEREUM_BLOBS } from '../../../devtools/ethereum-params.ts'
+import { forksWith } from '../../../src/config/forks.ts'
 import { POOL_LIMITS } from '../../../src/config/limits/pool.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { BLOCK_BOUNDS } from '../../../src/config/protocol-bounds.ts'

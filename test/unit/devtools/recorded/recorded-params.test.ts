@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import { type GethStyle, paramsFromRecord } from '../../../../devtools/recorded/recorded-params.ts'
+import { type GethGenesis, parseGethGenesis } from '../../../../devtools/recorded/geth-genesis.ts'
+import { paramsFromRecord } from '../../../../devtools/recorded/recorded-params.ts'
 import { blobParamsAt, evmForkAt } from '../../../../src/config/forks.ts'
-import { type Genesis, parseGenesis } from '../../../../src/config/genesis/genesis.ts'
 import { UNBOUNDED_GAS } from '../../../../src/config/networks.ts'
 
-const genesisOf = (config: object): Genesis =>
-  parseGenesis(JSON.stringify({ config: { chainId: 7, ...config }, gasLimit: '0x1000', alloc: {}, difficulty: '0x64' }))
+const genesisOf = (config: object): GethGenesis =>
+  parseGethGenesis(
+    JSON.stringify({ config: { chainId: 7, ...config }, gasLimit: '0x1000', alloc: {}, difficulty: '0x64' }),
+  )
 
 /** Genesis and blocks 1 .. 9, ten seconds apart; each of the first five adds a difficulty of 100. */
 const HEADERS = Array.from({ length: 10 }, (_, number) => ({
@@ -15,10 +17,7 @@ const HEADERS = Array.from({ length: 10 }, (_, number) => ({
   gasLimit: 1_000n + BigInt(number),
 }))
 
-const paramsOf = (config: object) => {
-  const genesis = genesisOf(config)
-  return paramsFromRecord(genesis, genesis.style as GethStyle, HEADERS)
-}
+const paramsOf = (config: object) => paramsFromRecord(genesisOf(config), HEADERS)
 const EARLY = { homesteadBlock: 0, londonBlock: 2 }
 
 test('a fork by time begins with the first block at or after it', () => {

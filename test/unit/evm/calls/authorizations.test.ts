@@ -1,7 +1,7 @@
 import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test, vi } from 'vitest'
+import { forksAtGenesis } from '../../../../devtools/ethereum-params.ts'
 import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
-import { forksAtGenesis } from '../../../../src/config/forks.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { sign, signatures } from '../../../../src/crypto/signature.ts'
