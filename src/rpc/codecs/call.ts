@@ -21,6 +21,8 @@ import {
 
 /** Call object of docs/interface.md#call as sent by the client: absent members are undefined. */
 export interface TransactionArgs {
+  /** Type of the transaction to be made; 3 for one with blobs. */
+  readonly type: bigint | undefined
   readonly from: Hex | undefined
   readonly to: Hex | undefined
   readonly gas: bigint | undefined
@@ -104,7 +106,9 @@ const parseArgs = (value: unknown): TransactionArgs => {
   const object: JsonObject = asObject(value, 'ethapi.TransactionArgs')
   const wei = (name: string) => member(object, name, inner => parseQuantity(inner))
   const data = member(object, 'data', parseBytes)
+  const hasBlobs = object['blobs'] != null || object['blobVersionedHashes'] != null
   return {
+    type: hasBlobs ? 3n : member(object, 'type', inner => parseQuantity(inner, 8)),
     from: member(object, 'from', parseAddress),
     to: member(object, 'to', parseAddress),
     gas: member(object, 'gas', inner => parseQuantity(inner, 64)),
@@ -121,6 +125,7 @@ const parseArgs = (value: unknown): TransactionArgs => {
 }
 
 const CALL_MEMBERS: Readonly<Record<string, JsonSchema>> = {
+  type: QUANTITY_SCHEMA,
   from: ADDRESS_SCHEMA,
   to: { anyOf: [ADDRESS_SCHEMA, { type: 'null' }] },
   gas: QUANTITY_SCHEMA,

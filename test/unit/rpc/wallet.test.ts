@@ -97,3 +97,26 @@ test('a development chain without keys says how it gets them, other nodes say no
   })
   expect(await errorOf(NETWORKS.mainnet)).toEqual({ code: -32000, message: 'unknown account' })
 })
+
+test.each([
+  ['0x0', {}, 0],
+  ['0x1', {}, 1],
+  ['0x2', {}, 2],
+  ['0x2', { accessList: [] }, 2],
+  [null, {}, 2],
+])('fills in a transaction of the type %s that the call names', async (type, more, filled) => {
+  const call = { from: SENDER, to, gas: '0x7530', nonce: '0x0', type, ...more }
+  const { tx } = await rig.result<{ tx: { type: string } }>('eth_fillTransaction', [call])
+  expect(tx.type).toBe(`0x${filled}`)
+})
+
+test('sends a transaction of the type that the call names, and none with blobs', async () => {
+  const hash = await rig.result<Hex>('eth_sendTransaction', [
+    { from: SENDER, to, gas: '0x7530', nonce: '0x20', type: '0x2' },
+  ])
+  expect(rig.pool.get(hash)).toMatchObject({ type: 2, maxFeePerGas: 27_500_000_000n, maxPriorityFeePerGas: 0n })
+  const blobs: object[] = [{ type: '0x3' }, { blobs: ['0x00'] }, { blobVersionedHashes: [`0x01${'00'.repeat(31)}`] }]
+  for (const named of blobs)
+    for (const method of ['eth_sendTransaction', 'eth_fillTransaction'])
+      expect(await rig.failure(method, [{ from: SENDER, to, ...named }])).toBe('-32000 transaction type not supported')
+})

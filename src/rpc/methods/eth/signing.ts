@@ -54,7 +54,7 @@ const feesOf = ({ view }: Context, args: TransactionArgs): Fees => {
     }
   }
   const price = args.gasPrice ?? suggestedGasPrice(view.nextBaseFee(), view.params.baseFee)
-  const type = args.authorizationList !== undefined ? 4 : args.accessList === undefined ? 0 : 1
+  const type = args.authorizationList !== undefined ? 4 : args.accessList === undefined && args.type !== 1n ? 0 : 1
   return { type, maxFeePerGas: price, maxPriorityFeePerGas: type === 4 ? 0n : price }
 }
 
@@ -66,9 +66,9 @@ const gasOf = async (context: Context, from: Hex, args: TransactionArgs): Promis
   return calls.estimateGas({ message, number: view.head().header.number, pending }, client)
 }
 
-/** Names the fees of a call that names none by type 2, as wallets do; before London by gas price. */
+/** Names the fees of a call that names neither these nor a type by type 2, as wallets do; before London by gas price. */
 export const withFees = ({ view }: Context, args: TransactionArgs): TransactionArgs =>
-  hasFees(args) || view.head().header.baseFeePerGas === undefined
+  hasFees(args) || (args.type ?? 2n) !== 2n || view.head().header.baseFeePerGas === undefined
     ? args
     : { ...args, maxFeePerGas: suggestedGasPrice(view.nextBaseFee(), view.params.baseFee), maxPriorityFeePerGas: 0n }
 
@@ -79,6 +79,7 @@ export const filledTransaction = async (
   args: TransactionArgs,
 ): Promise<UnsignedTransaction> => {
   checkCallArgs(args)
+  if (args.type === 3n) throw serverError('transaction type not supported')
   const { view, pool } = context
   const { chainId } = view.params
   if (args.chainId !== undefined && args.chainId !== BigInt(chainId))
@@ -86,7 +87,7 @@ export const filledTransaction = async (
   const { authorizationList } = args
   const gasLimit = await gasOf(context, from, args)
   return {
-    ...feesOf(context, args),
+    ...feesOf(context, args.type === 2n ? withFees(context, args) : args),
     chainId,
     nonce: args.nonce ?? pool.nextNonce(from),
     gasLimit,

@@ -130,7 +130,7 @@ export const ethWallet = {
     summary: 'Transaction that a call describes, ready to be signed: gas, nonce and fees are filled in',
     params: [callObject],
     result: objectOf('FilledTransaction', { raw: DATA_SCHEMA, tx: UNSIGNED_SCHEMA }),
-    notes: '`raw` is what is signed. The sender may be any account. Without fees the transaction is of type 2.',
+    notes: '`raw` is what is signed. The sender may be any account. Without fees or a type it is of type 2.',
     weight: 10,
     handler: async (context, args) => {
       const filled = await filledTransaction(context, args.from ?? ZERO_ADDRESS, withFees(context, args))
