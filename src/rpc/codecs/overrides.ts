@@ -89,19 +89,21 @@ export const blockOverrides: Codec<BlockOverrides> = codec(
       prevRandao: HASH_SCHEMA,
       random: HASH_SCHEMA,
       baseFeePerGas: QUANTITY_SCHEMA,
+      baseFee: QUANTITY_SCHEMA,
       blobBaseFee: QUANTITY_SCHEMA,
     },
   },
   value => {
     const object = asObject(value, 'ethapi.BlockOverrides')
+    const wei = (name: string) => member(object, name, inner => parseQuantity(inner))
     return present<BlockOverrides>({
       number: member(object, 'number', parseUint64),
       timestamp: member(object, 'time', parseUint64),
       gasLimit: member(object, 'gasLimit', inner => parseQuantity(inner, 64)),
       miner: member(object, 'feeRecipient', parseAddress) ?? member(object, 'coinbase', parseAddress),
       prevRandao: member(object, 'prevRandao', parseHash) ?? member(object, 'random', parseHash),
-      baseFeePerGas: member(object, 'baseFeePerGas', inner => parseQuantity(inner)),
-      blobBaseFeePerGas: member(object, 'blobBaseFee', inner => parseQuantity(inner)),
+      baseFeePerGas: wei('baseFeePerGas') ?? wei('baseFee'),
+      blobBaseFeePerGas: wei('blobBaseFee'),
     })
   },
 )

@@ -208,6 +208,9 @@ describe('overrides', () => {
       [ADDRESS]: { balance: 1n, stateDiff: { [`0x${'0'.repeat(63)}1`]: HASH } },
     })
     expect(blockOverrides.parse({ number: '0x5', time: '0x6' })).toEqual({ number: 5, timestamp: 6 })
+    const parsed = { miner: ADDRESS, prevRandao: HASH, baseFeePerGas: 7n }
+    expect(blockOverrides.parse({ feeRecipient: ADDRESS, prevRandao: HASH, baseFeePerGas: '0x7' })).toEqual(parsed)
+    expect(blockOverrides.parse({ coinbase: ADDRESS, random: HASH, baseFee: '0x7' })).toEqual(parsed)
   })
   test('names the account that is wrong', () => {
     expect(outcome(stateOverrides, { [ADDRESS]: { nonce: 'x' } })).toBe(
