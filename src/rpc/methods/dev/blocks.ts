@@ -105,32 +105,27 @@ const settingMethods = (namespace: DevNamespace): MethodTable => {
 }
 
 /** Description of the node. */
-const metadataMethods = (namespace: DevNamespace): MethodTable => {
-  // hardhat returns numbers, anvil quantities.
-  const number = namespace === 'hardhat' ? (value: number) => value : toQuantity
-  const numberSchema = namespace === 'hardhat' ? INTEGER_SCHEMA : QUANTITY_SCHEMA
-  return {
-    [`${namespace}_metadata`]: method({
-      summary: 'Client version and chain of this node',
-      params: [],
-      result: objectOf('DevMetadata', {
-        clientVersion: STRING_SCHEMA,
-        chainId: numberSchema,
-        instanceId: HASH_SCHEMA,
-        latestBlockNumber: numberSchema,
-        latestBlockHash: HASH_SCHEMA,
-      }),
-      requires: 'dev',
-      handler: ({ view, info }) => ({
-        clientVersion: info.clientVersion,
-        chainId: number(view.params.chainId),
-        instanceId: view.genesisHash,
-        latestBlockNumber: number(view.head().header.number),
-        latestBlockHash: view.head().hash,
-      }),
+const metadataMethods = (namespace: DevNamespace): MethodTable => ({
+  [`${namespace}_metadata`]: method({
+    summary: 'Client version and chain of this node',
+    params: [],
+    result: objectOf('DevMetadata', {
+      clientVersion: STRING_SCHEMA,
+      chainId: INTEGER_SCHEMA,
+      instanceId: HASH_SCHEMA,
+      latestBlockNumber: INTEGER_SCHEMA,
+      latestBlockHash: HASH_SCHEMA,
     }),
-  }
-}
+    requires: 'dev',
+    handler: ({ view, info }) => ({
+      clientVersion: info.clientVersion,
+      chainId: view.params.chainId,
+      instanceId: view.genesisHash,
+      latestBlockNumber: view.head().header.number,
+      latestBlockHash: view.head().hash,
+    }),
+  }),
+})
 
 /** The whole state as one value. */
 const stateMethods = (namespace: DevNamespace): MethodTable => {
@@ -161,13 +156,13 @@ export const anvilBlocks = {
     params: [],
     result: objectOf('NodeInfo', {
       currentBlockNumber: QUANTITY_SCHEMA,
-      currentBlockTimestamp: QUANTITY_SCHEMA,
+      currentBlockTimestamp: INTEGER_SCHEMA,
       currentBlockHash: HASH_SCHEMA,
       hardFork: STRING_SCHEMA,
       transactionOrder: STRING_SCHEMA,
       environment: objectOf('NodeEnvironment', {
         baseFee: QUANTITY_SCHEMA,
-        chainId: QUANTITY_SCHEMA,
+        chainId: INTEGER_SCHEMA,
         gasLimit: QUANTITY_SCHEMA,
         gasPrice: QUANTITY_SCHEMA,
       }),
@@ -182,13 +177,13 @@ export const anvilBlocks = {
       const { header, hash } = view.head()
       return {
         currentBlockNumber: toQuantity(header.number),
-        currentBlockTimestamp: toQuantity(header.timestamp),
+        currentBlockTimestamp: header.timestamp,
         currentBlockHash: hash,
         hardFork: evmForkAt(view.params.forks, header.number + 1),
         transactionOrder: 'fees',
         environment: {
           baseFee: toQuantity(view.nextBaseFee()),
-          chainId: toQuantity(view.params.chainId),
+          chainId: view.params.chainId,
           gasLimit: toQuantity(header.gasLimit),
           gasPrice: toQuantity(suggestedGasPrice(view.nextBaseFee(), view.params.baseFee)),
         },
