@@ -22,7 +22,7 @@ const LOOSE_NUMBER = /^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/
 const parseLoose = (value: unknown, bits: number): bigint => {
   const isNumber = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
   if (!isNumber && !(typeof value === 'string' && LOOSE_NUMBER.test(value)))
-    return invalidValue('want a number from 0 on: a JSON integer, a decimal string or 0x and hex digits')
+    return invalidValue('want a number from 0 on: a JSON integer to 2^53 - 1, a decimal string or 0x and hex digits')
   const number = BigInt(value as string | number)
   return number >> BigInt(bits) > 0n ? invalidValue(`number > ${bits} bits`) : number
 }

@@ -6,6 +6,7 @@ import { serverError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { codec } from '../../router/method-description.ts'
 import { sendUnsigned } from '../eth/signing.ts'
+import { answerSent } from '../eth/thrown-reverts.ts'
 import { type DevNamespace, devFromContext, emptyResult } from './dev-namespace.ts'
 
 /** Account and pool methods, under `hardhat_` and `anvil_` alike. */
@@ -148,9 +149,9 @@ export const anvilAccounts = {
     params: [callObject],
     result: HASH_SCHEMA,
     requires: 'dev',
-    handler: (context, args) => {
+    handler: async (context, args) => {
       if (args.from === undefined) throw serverError('the transaction names no sender: give "from"')
-      return sendUnsigned(context, args.from, args)
+      return answerSent(context, await sendUnsigned(context, args.from, args))
     },
   }),
 } satisfies MethodTable

@@ -65,6 +65,9 @@ describe('transactions that fail', () => {
         await ask('evm_setAutomine', true)
         await ask('anvil_setCode', BOB, '0x00')
         expect(await send(ask, '0x')).toMatch(/^0x[0-9a-f]{64}$/)
+        await ask('anvil_setCode', BOB, '0xfe')
+        const unsigned = ask('eth_sendUnsignedTransaction', { from: ALICE, to: BOB, gas: '0x186a0' })
+        await expect(unsigned).rejects.toThrow('VM Exception while processing transaction: invalid opcode')
       },
       { devnet: { throwOnRevert: true } },
     )
