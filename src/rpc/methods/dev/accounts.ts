@@ -91,23 +91,21 @@ const impersonationMethods = (namespace: DevNamespace): MethodTable => {
 }
 
 /** Edits of the pool. */
-const poolMethods = (namespace: DevNamespace): MethodTable => {
-  return {
-    [`${namespace}_dropTransaction`]: method({
-      summary: 'Takes a transaction out of the pool',
-      params: [hash],
-      result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : orNull(HASH_SCHEMA),
-      requires: 'dev',
-      handler: async (context, id) => {
-        const dropped = await devFromContext(context).dropTransactions([id])
-        if (namespace === 'anvil') return dropped ? id : null
-        if (!dropped && (await context.view.locate(id)) !== undefined)
-          throw serverError(`Transaction ${id} cannot be dropped because it's already mined`)
-        return dropped
-      },
-    }),
-  }
-}
+const poolMethods = (namespace: DevNamespace): MethodTable => ({
+  [`${namespace}_dropTransaction`]: method({
+    summary: 'Takes a transaction out of the pool',
+    params: [hash],
+    result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : orNull(HASH_SCHEMA),
+    requires: 'dev',
+    handler: async (context, id) => {
+      const dropped = await devFromContext(context).dropTransactions([id])
+      if (namespace === 'anvil') return dropped ? id : null
+      if (!dropped && (await context.view.locate(id)) !== undefined)
+        throw serverError(`Transaction ${id} cannot be dropped because it's already mined`)
+      return dropped
+    },
+  }),
+})
 
 const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 

@@ -128,27 +128,25 @@ const metadataMethods = (namespace: DevNamespace): MethodTable => ({
 })
 
 /** The whole state as one value. */
-const stateMethods = (namespace: DevNamespace): MethodTable => {
-  return {
-    [`${namespace}_dumpState`]: method({
-      summary: 'The state at the head as one value (gzip of JSON), for loadState here and of anvil',
-      params: [],
-      result: DATA_SCHEMA,
-      requires: 'dev',
-      handler: async context => bytesToHex(await devFromContext(context).dump('gzip')),
-    }),
-    [`${namespace}_loadState`]: method({
-      summary: 'Puts the accounts of a dumped state, also of one that anvil dumped, in place of the current ones',
-      params: [stateBytes],
-      result: { const: true },
-      requires: 'dev',
-      handler: async (context, bytes) => {
-        await devFromContext(context).load(bytes)
-        return true
-      },
-    }),
-  }
-}
+const stateMethods = (namespace: DevNamespace): MethodTable => ({
+  [`${namespace}_dumpState`]: method({
+    summary: 'The state at the head as one value (gzip of JSON), for loadState here and of anvil',
+    params: [],
+    result: DATA_SCHEMA,
+    requires: 'dev',
+    handler: async context => bytesToHex(await devFromContext(context).dump('gzip')),
+  }),
+  [`${namespace}_loadState`]: method({
+    summary: 'Puts the accounts of a dumped state, also of one that anvil dumped, in place of the current ones',
+    params: [stateBytes],
+    result: { const: true },
+    requires: 'dev',
+    handler: async (context, bytes) => {
+      await devFromContext(context).load(bytes)
+      return true
+    },
+  }),
+})
 
 export const anvilBlocks = {
   anvil_nodeInfo: method({
