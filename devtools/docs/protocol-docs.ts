@@ -1,5 +1,6 @@
 import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { DISCONNECT_REASONS } from '../../src/network/core/disconnect-reasons.ts'
+import { CONNECT_SHARES } from '../../src/network/core/inbound-limiter.ts'
 import { OFFENCES } from '../../src/network/core/peer-scores.ts'
 import { OUTSIDER_QUOTA } from '../../src/network/messages/message-spec.ts'
 import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src/network/messages/messages.ts'
@@ -165,7 +166,7 @@ ${checkTable()}
 ## Peer slots
 
 ${NETWORK_LIMITS.inbound} inbound and ${NETWORK_LIMITS.outbound} outbound peers, ${NETWORK_LIMITS.perAddress} of one address (IPv4, IPv6 /64; not the loopback), ${NETWORK_LIMITS.reserved} reserved slots for members and static peers. Unfinished
-handshakes: ${NETWORK_LIMITS.pending}, ${NETWORK_LIMITS.pendingPerAddress} of one address, as many again for members' and static addresses; ${NETWORK_LIMITS.connectsPerSecond} a second of an address, ${NETWORK_LIMITS.connectsBurst} at once. Pings every ${NETWORK_LIMITS.pingMs / 1_000} s; after ${NETWORK_LIMITS.silenceMs / 1_000} s of silence
+handshakes: ${NETWORK_LIMITS.pending}, ${NETWORK_LIMITS.pendingPerAddress} of one address, as many again for members' and static addresses; ${NETWORK_LIMITS.connectsPerSecond} a second of an address, ${NETWORK_LIMITS.connectsBurst} at once, ${CONNECT_SHARES.slice(1).join(' and ')} times that of its /24 and /16 (/48, /32). Pings every ${NETWORK_LIMITS.pingMs / 1_000} s; after ${NETWORK_LIMITS.silenceMs / 1_000} s of silence
 the connection ends.
 
 ## Peer scores

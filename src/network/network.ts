@@ -75,6 +75,7 @@ export const createNetwork = (options: NetworkOptions, ports: NetworkPorts): Net
 
 class PeerNetwork implements Network {
   readonly #options: NetworkOptions
+  readonly #discovers: boolean
   readonly #parts: NetworkParts
   readonly #inboundLimiter: InboundLimiter
   /** Has places for members and static peers, so that no number of strangers delays them. */
@@ -92,6 +93,7 @@ class PeerNetwork implements Network {
 
   constructor(options: NetworkOptions, ports: NetworkPorts) {
     this.#options = options
+    this.#discovers = options.discovers ?? true
     this.#parts = assembleNetwork(options, ports, {
       joined: peer => this.#joined(peer),
       left: (peer, connectionEnd) => this.#left(peer, connectionEnd),
@@ -235,10 +237,6 @@ class PeerNetwork implements Network {
     const peer = peers.peer(id)
     peer?.close('removed', 'by the operator')
     return isKnown || peer !== undefined
-  }
-
-  get #discovers(): boolean {
-    return this.#options.discovers ?? true
   }
 
   /**

@@ -1,4 +1,3 @@
-import { subscriberOf } from '@tandem/base/address.ts'
 import { RateLimiter } from '@tandem/base/rate-limiter.ts'
 import { largestShare, networksOf } from './peer-slots.ts'
 
@@ -10,6 +9,9 @@ interface InboundLimits {
   /** Limit of remembered addresses. */
   readonly addresses: number
 }
+
+/** Rates of an address, its /24 and its /16 (IPv6: /64, /48, /32), in rates of an address: new addresses cost the owner of a network nothing. */
+export const CONNECT_SHARES = [1, 4, 16]
 
 interface PendingConnection {
   readonly subscriber: string
@@ -27,12 +29,12 @@ export class InboundLimiter {
   /** Oldest first. */
   readonly #connections = new Set<PendingConnection>()
   readonly #pending = new Map<string, number>()
-  readonly #rates: RateLimiter
+  readonly #rates: readonly RateLimiter[]
 
   constructor(limits: InboundLimits) {
     this.#limits = limits
-    const { connectsPerSecond: perSecond, connectsBurst: burst } = limits
-    this.#rates = new RateLimiter({ perSecond, burst }, limits.addresses)
+    const { connectsPerSecond: rate, connectsBurst: burst, addresses } = limits
+    this.#rates = CONNECT_SHARES.map(n => new RateLimiter({ perSecond: n * rate, burst: n * burst }, addresses))
   }
 
   get pending(): number {
@@ -45,10 +47,12 @@ export class InboundLimiter {
    */
   enter(address: string, nowMs: number, drop: () => void): (() => void) | undefined {
     const { pending, pendingPerAddress } = this.#limits
-    const subscriber = subscriberOf(address)
-    if (!this.#rates.take(subscriber, nowMs)) return undefined
+    const networks = networksOf(address)
+    // An address beyond its own rate takes nothing from its network's.
+    if (!networks.toReversed().every((name, level) => this.#rates[level]?.take(name, nowMs))) return undefined
+    const subscriber = networks.at(-1) ?? address
     if ((this.#pending.get(subscriber) ?? 0) >= pendingPerAddress) return undefined
-    const connection = { subscriber, networks: networksOf(address), drop }
+    const connection = { subscriber, networks, drop }
     if (this.#connections.size >= pending) this.#makeRoom(connection)
     this.#connections.add(connection)
     this.#pending.set(subscriber, (this.#pending.get(subscriber) ?? 0) + 1)

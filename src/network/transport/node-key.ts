@@ -81,10 +81,8 @@ const SPKI_PREFIXES = {
 } as const
 
 /** Returns the 32 bytes of a public key of either kind. */
-export const publicKeyBytes = (key: KeyObject): Uint8Array => {
-  const der = key.export({ type: 'spki', format: 'der' })
-  return new Uint8Array(der.subarray(SPKI_PREFIXES.ed25519.byteLength))
-}
+export const publicKeyBytes = (key: KeyObject): Uint8Array =>
+  new Uint8Array(key.export({ type: 'spki', format: 'der' }).subarray(SPKI_PREFIXES.ed25519.byteLength))
 
 export const publicKeyOf = (bytes: Uint8Array, kind: keyof typeof SPKI_PREFIXES = 'ed25519'): KeyObject =>
   createPublicKey({ key: Buffer.concat([SPKI_PREFIXES[kind], bytes]), type: 'spki', format: 'der' })

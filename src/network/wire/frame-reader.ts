@@ -1,3 +1,4 @@
+import { asBuffer } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { type ChannelName, channelFromId } from './channels.ts'
@@ -94,9 +95,4 @@ export class FrameReader {
   }
 }
 
-const uint32 = (bytes: Uint8Array, at: number): number =>
-  (((bytes[at] as number) << 24) |
-    ((bytes[at + 1] as number) << 16) |
-    ((bytes[at + 2] as number) << 8) |
-    (bytes[at + 3] as number)) >>>
-  0
+const uint32 = (bytes: Uint8Array, at: number): number => asBuffer(bytes).readUInt32BE(at)

@@ -102,6 +102,24 @@ describe('the limiter of inbound connections', () => {
     expect(enters(limiter, 'a', 1_000)).toBe(true)
   })
 
+  test.each([
+    ['a /48', 4, (index: number) => `2001:db8:1:${index.toString(16)}::1`],
+    ['a /32', 16, (index: number) => `2001:db8:${(index % 5_000).toString(16)}:${index.toString(16)}::1`],
+    ['a /16', 16, (index: number) => `6.6.${index % 250}.${(index >> 8) % 250}`],
+  ])('limits the rate of handshakes that the owner of %s costs, and of no other', (_, share, hostOf) => {
+    const limiter = new InboundLimiter(NETWORK_LIMITS)
+    const seconds = 10
+    let handshakes = 0
+    for (let index = 0; index < 10_000; index++) {
+      const leave = limiter.enter(hostOf(index), (index * seconds) / 10, nothing)
+      if (leave !== undefined) handshakes++
+      leave?.()
+    }
+    const { connectsPerSecond, connectsBurst } = NETWORK_LIMITS
+    expect(handshakes).toBeLessThanOrEqual(share * (connectsBurst + connectsPerSecond * seconds))
+    for (const address of ['2001:db9::1', '7.6.1.1']) expect(enters(limiter, address, 10_000)).toBe(true)
+  })
+
   test('remembers a bounded number of addresses', () => {
     const limiter = createLimiter()
     for (let count = 0; count < 1_000; count++) limiter.enter(`address ${count}`, 0, nothing)?.()
