@@ -5,6 +5,7 @@ import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { forkHeight } from '../config/forks.ts'
+import { CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type {
   BuildRequest,
@@ -287,6 +288,7 @@ export class Chain implements ExecutionPort {
     const trie = this.#options.world.committed(block.header.number, update)
     this.#moveHead({ block, receipts: execution.receipts }, certificate, update)
     await trie
+    if (block.header.number >= this.#durable + CHAIN_LIMITS.unsyncedBlocks) await this.flush()
   }
 
   /** Aborts all work begun on the previous head. */

@@ -21,8 +21,10 @@ export const tablesFault = async (path: string): Promise<string | undefined> => 
   const manifest = await readManifest(path)
     .catch(() => readManifest(path))
     .catch((error: NodeJS.ErrnoException) => error)
-  if (manifest instanceof Error)
-    return manifest.code === 'ENOENT' && (await hasRows(path)) ? manifest.message : undefined
+  if (manifest instanceof Error) {
+    const names = manifest.code === 'ENOENT' ? await readdir(path).catch(() => []) : []
+    return names.some(name => name.endsWith('.ldb') || name.endsWith('.log')) ? manifest.message : undefined
+  }
   const found = await Promise.all(
     [...tablesOf(manifest)].map(async ([number, bytes]) => {
       const size = await sizeOf(path, number)
@@ -36,9 +38,6 @@ const readManifest = async (path: string): Promise<Buffer> => {
   const current = await readFile(join(path, 'CURRENT'), 'utf8')
   return readFile(join(path, current.trim()))
 }
-
-const hasRows = async (path: string): Promise<boolean> =>
-  (await readdir(path).catch(() => [])).some(name => name.endsWith('.ldb') || name.endsWith('.log'))
 
 /** Returns undefined for a table that is missing, which LevelDB reports, or was replaced meanwhile by another thread. */
 const sizeOf = async (path: string, number: number): Promise<number | undefined> => {

@@ -35,6 +35,8 @@ export const CHAIN_LIMITS = {
   receiptPartBytes: 1024 * 1024,
   hashCache: 1_024,
   candidates: 8,
+  /** Blocks after which a run of them is synced: a start reads the headers of the others. */
+  unsyncedBlocks: 256,
   pendingTransactions: 1_000,
   pendingBuildMs: 50,
   /** Remembered transactions that took too long for it. */

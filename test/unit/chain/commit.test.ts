@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
+import { CHAIN_LIMITS } from '../../../src/config/limits/chain.ts'
 import { COUNCIL_ADDRESS } from '../../../src/config/networks.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
-import { numberKey } from '../../../src/storage/keys.ts'
+import { numberKey, readNumber } from '../../../src/storage/keys.ts'
+import { metaKey } from '../../../src/storage/schema.ts'
 import { Store } from '../../../src/storage/store.ts'
 import {
   ACCOUNT_KEYS,
@@ -129,6 +131,14 @@ test('blocks below the last one that was synced are not counted', () =>
     expect(again.chain.head().number).toBe(3)
     await again.close()
   }))
+
+test('of a long run of blocks that nobody syncs few are left to count for a start', { timeout: 120_000 }, () =>
+  withChain(async ({ mine, store }) => {
+    const head = CHAIN_LIMITS.unsyncedBlocks + 2
+    for (let number = 1; number <= head; number++) await mine()
+    expect(readNumber(store.getSync(BUCKETS.meta, metaKey('unsynced')) as Uint8Array)).toBe(head - 2)
+  }),
+)
 
 /** The header of a block is lost. */
 const removeRow = async (dir: string, number: number): Promise<void> => {
