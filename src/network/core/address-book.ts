@@ -90,11 +90,11 @@ export class AddressBook {
 
   /**
    * Stores a record with a verified signature; `source`: network of the peer that told it. Returns false when there is no room for it,
-   * and appends the ids of evicted nodes to `gone`.
+   * and appends the ids of evicted nodes to `gone`. `isAtHost`: the node itself told it, from the host that it names.
    */
-  put(record: PeerRecord, source: string, gone: string[] = []): boolean {
+  put(record: PeerRecord, source: string, gone: string[] = [], isAtHost = false): boolean {
     const old = this.#entries.get(record.id)
-    if (!this.#hasRoomAtHost(record) || !this.#hasRoomForValidator(record, gone)) return false
+    if (!this.#hasRoomAtHost(record, isAtHost, gone) || !this.#hasRoomForValidator(record, gone)) return false
     const isTried = old?.isTried === true && old.record.host === record.host
     // Only the network of the node itself moves its record: a stranger would move those of others to where its own crowd them out.
     const isOwn = old === undefined || source === networkOf(record.host)
@@ -125,15 +125,12 @@ export class AddressBook {
   /** Returns up to `count` random records except that of `except`: of tried nodes first, up to half. */
   sample(count: number, except: string): readonly PeerRecord[] {
     const all = [...this.#entries.values()].filter(({ record }) => record.id !== except)
-    const tried = this.#drawn(
-      all.filter(({ isTried }) => isTried),
-      Math.ceil(count / 2),
-    )
+    const { random } = this.#options
+    const known = all.filter(({ isTried }) => isTried)
+    const tried = drawn(known, Math.ceil(count / 2), random)
     const chosen = new Set(tried)
-    const others = this.#drawn(
-      all.filter(entry => !chosen.has(entry)),
-      count - tried.length,
-    )
+    const left = all.filter(entry => !chosen.has(entry))
+    const others = drawn(left, count - tried.length, random)
     return [...tried, ...others].map(({ record }) => record)
   }
 
@@ -141,12 +138,18 @@ export class AddressBook {
     return [...this.#entries.values()].map(({ record, source, isTried }) => ({ record, source, isTried }))
   }
 
-  #hasRoomAtHost({ id, host, validator }: PeerRecord): boolean {
+  /** Where there are enough, a node that is there displaces one that only others told: anyone can invent some at any host. */
+  #hasRoomAtHost(record: PeerRecord, isAtHost: boolean, gone: string[]): boolean {
+    const { id, host } = record
     const there = this.#hosts.get(subscriberOf(host))
-    const isMember = validator !== null && this.#options.isMember(validator)
     // Records of loopback addresses are those of the operator's own nodes.
-    if (isMember || isLoopbackAddress(host) || there === undefined || there.has(id)) return true
-    return there.size < this.#options.limits.perHost
+    if (this.#isPinned(record) || isLoopbackAddress(host) || there === undefined || there.has(id)) return true
+    if (there.size < this.#options.limits.perHost) return true
+    const displaced = isAtHost ? [...there].find(other => !this.isTried(other) && !this.#isKept(other)) : undefined
+    if (displaced === undefined) return false
+    this.remove(displaced)
+    gone.push(displaced)
+    return true
   }
 
   /** Removes the oldest record of the same validator where there are enough; false: the record is the oldest itself. */
@@ -205,18 +208,18 @@ export class AddressBook {
     const digest = sha256(Buffer.from([this.#options.secret, ...parts].join('|')))
     return new DataView(digest.buffer, digest.byteOffset).getUint32(0)
   }
+}
 
-  /** Draws up to `count` of these items, which it rearranges. Any stranger that finds no place is sent a sample: it has to cost little. */
-  #drawn<T>(items: T[], count: number): T[] {
-    const most = Math.min(count, items.length)
-    for (let at = 0; at < most; at++) {
-      const other = Math.min(items.length - 1, at + Math.floor(this.#options.random() * (items.length - at)))
-      const [here, there] = [items[at] as T, items[other] as T]
-      items[at] = there
-      items[other] = here
-    }
-    return items.slice(0, most)
+/** Draws up to `count` of these items, which it rearranges. Any stranger that finds no place is sent a sample: it has to cost little. */
+export const drawn = <T>(items: T[], count: number, random: () => number): T[] => {
+  const most = Math.min(count, items.length)
+  for (let at = 0; at < most; at++) {
+    const other = Math.min(items.length - 1, at + Math.floor(random() * (items.length - at)))
+    const [here, there] = [items[at] as T, items[other] as T]
+    items[at] = there
+    items[other] = here
   }
+  return items.slice(0, most)
 }
 
 const enter = <K>(sets: Map<K, Set<string>>, key: K, id: string): void => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { scopeOf } from '@tandem/base/address.ts'
+import { scopeOf, subscriberOf } from '@tandem/base/address.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
@@ -140,7 +140,7 @@ export class PeerExchange {
     const { hub } = this.#options
     const checks = peer.place === 'reserved' ? null : this.#checks[peer.place]
     try {
-      const result = this.#take(bytes, { ...originOf(peer.remoteAddress), checks })
+      const result = this.#take(bytes, { ...originOf(peer.remoteAddress), checks, teller: peer })
       if (result === 'false') hub.blame(peer, 'falsehood', 'a record its node did not sign')
     } catch (error) {
       if (!isCoded(error)) throw error
@@ -157,7 +157,7 @@ export class PeerExchange {
     return id < this.#options.selfId ? performance.now() + NETWORK_LIMITS.yieldMs : 0
   }
 
-  #take(bytes: Uint8Array, { source, scope, checks }: Origin): PeerRecord | 'old' | 'false' {
+  #take(bytes: Uint8Array, { source, scope, checks, teller }: Origin): PeerRecord | 'old' | 'false' {
     const { dialScheduler, domain, selfId } = this.#options
     // One beyond the budget comes again with a later response.
     const isNews = (id: string, sequence: number) =>
@@ -165,7 +165,8 @@ export class PeerExchange {
     const record = readPeerRecord(bytes, domain, isNews)
     if (typeof record === 'string') return record
     if (!this.#isDialable(record, scope)) return 'old'
-    const isKept = this.#drop(gone => this.#records.put(record, source, gone))
+    const isAtHost = record.id === teller?.id && subscriberOf(record.host) === subscriberOf(teller.remoteAddress)
+    const isKept = this.#drop(gone => this.#records.put(record, source, gone, isAtHost))
     if (!isKept) return 'old'
     dialScheduler.add(record, 'known', this.#firstDialMs(record.id))
     return record
@@ -200,6 +201,8 @@ interface Origin {
   readonly scope: AddressScope | null
   /** Budget of the check; null: there is none for members, static peers, and the node's own file. */
   readonly checks: TokenBucket | null
+  /** Connected peer that told it. */
+  readonly teller?: Pick<Peer, 'id' | 'remoteAddress'>
 }
 
 const originOf = (remoteAddress: string) => ({ source: networkOf(remoteAddress), scope: scopeOf(remoteAddress) })

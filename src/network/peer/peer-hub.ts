@@ -1,3 +1,4 @@
+import { drawn } from '../core/address-book.ts'
 import type { Offence } from '../core/peer-scores.ts'
 import type { Peer } from './peer.ts'
 
@@ -21,16 +22,8 @@ export interface PeerHub {
 }
 
 /** Returns the peers in random order. */
-export const shuffled = (peers: readonly Peer[], random: () => number): Peer[] => {
-  const out = [...peers]
-  for (let at = out.length - 1; at > 0; at--) {
-    const other = Math.floor(random() * (at + 1))
-    const [here, there] = [out[at] as Peer, out[other] as Peer]
-    out[at] = there
-    out[other] = here
-  }
-  return out
-}
+export const shuffled = (peers: readonly Peer[], random: () => number): Peer[] =>
+  drawn([...peers], peers.length, random)
 
 /** Number of peers that get a whole item at once; the others get its hash and request it (as in eth/68). */
 export const pushTargetCount = (peers: number): number => Math.ceil(Math.sqrt(peers))

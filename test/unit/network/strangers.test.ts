@@ -50,18 +50,46 @@ const inventedRecords = (count: number, hostOf = (index: number) => `127.0.${ind
     return signPeerRecord({ ...unsigned, host: hostOf(index) }).bytes
   })
 
+const exchangeWith = (connected: ReadonlyMap<string, Peer> = new Map()) =>
+  new PeerExchange({
+    hub: { peer: (id: string) => connected.get(id), random: () => 0.5 } as unknown as PeerHub,
+    dialScheduler: new DialScheduler({ ...NETWORK_LIMITS, entries: 9_999 }, () => false),
+    domain: DOMAIN,
+    selfId: generateNodeKey().id,
+    acceptsLoopback: false,
+    lowPorts: new Set(),
+    isMember: () => false,
+  })
+
 describe('records of strangers', () => {
+  test('that name the host of another node do not keep its own out, once it comes from there', () => {
+    const connected = new Map<string, Peer>()
+    const exchange = exchangeWith(connected)
+    const host = '20.1.1.1'
+    exchange.heardFrom(
+      '60.1.1.1',
+      inventedRecords(NETWORK_LIMITS.recordsPerHost, () => host),
+    )
+    const own = (key = generateNodeKey()) => {
+      const unsigned = { domain: DOMAIN, key, sequence: 1, port: 30_333, signer: null }
+      return { key, bytes: signPeerRecord({ ...unsigned, host }).bytes }
+    }
+    const hear = (remoteAddress: string, { key, bytes } = own(), id = key.id) => {
+      const peer = { id, remoteAddress, place: 'inbound' } as unknown as Peer
+      connected.set(peer.id, peer)
+      exchange.heard(peer, bytes)
+      return exchange.get(key.id) !== undefined
+    }
+    expect(hear('60.1.1.1'), 'from elsewhere').toBe(false)
+    expect(hear(host, own(), 'another'), 'told by another node').toBe(false)
+    for (let count = 0; count < NETWORK_LIMITS.recordsPerHost; count++) expect(hear(host)).toBe(true)
+    expect(hear(host), 'those that are connected keep their places').toBe(false)
+    expect(exchange.size).toBe(NETWORK_LIMITS.recordsPerHost)
+  })
+
   test('are verified within a budget, whoever sends them', () => {
     vi.useFakeTimers()
-    const exchange = new PeerExchange({
-      hub: { peer: () => undefined, random: () => 0.5 } as unknown as PeerHub,
-      dialScheduler: new DialScheduler({ ...NETWORK_LIMITS, entries: 9_999 }, () => false),
-      domain: DOMAIN,
-      selfId: generateNodeKey().id,
-      acceptsLoopback: false,
-      lowPorts: new Set(),
-      isMember: () => false,
-    })
+    const exchange = exchangeWith()
     const { burst } = NETWORK_LIMITS.recordChecks
     const records = inventedRecords(burst + 100, index => `${20 + (index >> 8)}.${index & 255}.1.1`)
     // Told by nodes of many networks, so that the buckets of none are full.
