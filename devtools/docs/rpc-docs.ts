@@ -72,12 +72,16 @@ const notesOf = ({ notes }: Method, methods: MethodTable): string => {
   return notes === undefined ? '' : ` ${notes}`
 }
 
-/** Methods that read the same under several names: one row, below the first name. */
+/** Methods that read the same under several names, or by number and by hash: one row, below the first name. */
 const rowsOf = (methods: MethodTable): ReadonlyMap<string, readonly [name: string, method: Method][]> =>
   Map.groupBy(
     Object.entries(methods),
-    ([, method]) => `${paramsText(method)} ${method.summary}${notesOf(method, methods)}`,
+    ([name, method]) =>
+      `${NUMBER_OR_HASH.test(name) ? '' : paramsText(method)} ${method.summary}${notesOf(method, methods)}`,
   )
+
+const NUMBER_OR_HASH = /By(Block)?(Number|Hash)/
+const NATIVE = /^eth_/
 
 const rowText = (
   [first, ...others]: readonly [name: string, method: Method][],
@@ -87,11 +91,17 @@ const rowText = (
   if (first === undefined) return ''
   const [name, method] = first
   const result = schemaName(method.result)
-  const native = name.replace(/^eth_/, 'native_')
+  const native = name.replace(NATIVE, 'native_')
   const isNative = others.some(([other]) => other === native)
+  const natives = [first, ...others]
+    .filter(([other]) => NATIVE.test(other))
+    .map(([other]) => other.replace(NATIVE, 'native_'))
   const named = others
-    .filter(([other]) => other !== native)
-    .map(([other, { result: own }]) => `\`${other}\`${schemaName(own) === result ? '' : ` (${schemaName(own)})`}`)
+    .filter(([other]) => !natives.includes(other))
+    .map(([other, own]) => {
+      const params = paramsText(own) === paramsText(method) ? '' : paramsText(own)
+      return `\`${other}${params}\`${schemaName(own.result) === result ? '' : ` (${schemaName(own.result)})`}`
+    })
   const also = named.length === 0 ? '' : ` Also ${named.join(', ')}.`
   const tags = [
     ...(name === native || isNative ? [] : [' [eth]']),
@@ -114,7 +124,7 @@ export const renderRpcDocs = (methods: MethodTable = METHODS): string => {
   return `# JSON-RPC methods
 
 Generated from the table of methods by \`npm run docs\`; do not edit. Each endpoint serves the same, with all schemas, as an OpenRPC document under \`rpc.discover\`.
-A method with several names stands below the first; each of \`eth\` has its \`native_\` name too, but those with [eth].
+A method with several names, or by number and by hash, stands below the first; each of \`eth\` has its \`native_\` name too, but those with [eth].
 
 QUANTITY is a number in hex without leading zeros, DATA bytes in hex (DATA 20: of that length), both with 0x. NUMBER is a block as a QUANTITY, \`latest\`, \`earliest\`
 or \`pending\`, BLOCK also a hash or an object with \`blockHash\` or \`blockNumber\` (EIP-1898). \`?\` marks what may be left out.

@@ -15,15 +15,14 @@ const lnChoose = (n: number, k: number): number => {
 
 const COUNCILS = [40, 64, 100, 200, 256]
 const SHARES = [0.12, 0.15, 0.2, 0.25, 0.33]
-const DRAWS = [1, 2, 3, 5, 10, 100]
 const CYCLE_MINUTES = 1
 
 /** Probability that a sample of 31 has more than f = 10 faulty members, where a share of the council is faulty. */
 const faultySample = (council: number, share: number): number =>
   hypergeometricTail(council, Math.floor(share * council), 31, 11)
 
-/** Tables of docs/design/council.md#sampling, as lines of Markdown. */
-export const samplingTables = (): readonly (readonly string[])[] => {
+/** Table of docs/design/council.md#sampling, as lines of Markdown. */
+export const samplingTable = (): readonly string[] => {
   const row = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`
   const shares = SHARES.map(share => `${Math.round(share * 100)} %`)
   const rule = (columns: number) => row(Array(columns).fill('---'))
@@ -38,16 +37,7 @@ export const samplingTables = (): readonly (readonly string[])[] => {
       return row([`council of ${council}`, ...SHARES.map(cell)])
     }),
   ]
-  const severalDraws = [
-    row(['draws', ...DRAWS]),
-    rule(DRAWS.length + 1),
-    ...SHARES.map(share => {
-      const p = faultySample(100, share)
-      const cells = DRAWS.map(draws => (1 - (1 - p) ** draws).toPrecision(2))
-      return row([`council of 100, ${Math.round(share * 100)} %`, ...cells])
-    }),
-  ]
-  return [everyCouncil, severalDraws]
+  return everyCouncil
 }
 
 const duration = (minutes: number): string => {

@@ -247,7 +247,7 @@ const publicOptions = ({ options }: StorageStage) => {
   }
 }
 
-/** Opens the operator port with every namespace: loopback only, whatever the public port serves (docs/design/networks.md#ports). */
+/** Opens the operator port with every namespace: loopback only, whatever the public port serves (docs/public-node.md). */
 const openOperator = async (
   { options, teardown }: StorageStage,
   rpc: RpcServiceOptions & Pick<RpcServerOptions, 'health'>,

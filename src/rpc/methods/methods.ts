@@ -39,10 +39,7 @@ const dev: MethodTable = {
   ...anvilBlocks,
 }
 
-/**
- * Standard methods under the prefix of the network's own namespace, as the closest public system serves them
- * (docs/design/rpc.md#native-names): same arguments, same results.
- */
+/** Standard methods under the prefix of the network's own namespace: same arguments, same results. */
 const nativeAliases = (table: MethodTable): MethodTable =>
   Object.fromEntries(
     Object.entries(table).map(([name, method]) => [name.replace('eth_', 'native_'), asAlias(name, method)]),

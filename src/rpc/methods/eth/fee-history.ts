@@ -58,7 +58,7 @@ const newestOf = (view: ChainView, ref: BlockNumberRef): number => {
 
 /**
  * Result of eth_feeHistory: base fees of the blocks and of the next one, gas used ratio against the base fee rule's
- * bound (docs/design/rpc.md#fee-history), and tips paid.
+ * bound, and tips paid.
  */
 const feeHistory = async (
   { view, client }: Pick<Context, 'view' | 'client'>,
