@@ -1,7 +1,7 @@
 import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
+import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 import type { Block, BlockCodec } from '../../primitives/block.ts'
 import type { BlockClaim, ConsensusMessage, MessageAcceptance } from '../../primitives/consensus/message.ts'
@@ -139,7 +139,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     const text = `${[...neighbours.keys()].join()} ${direct.join()} ${all.join()}`
     if (text === this.#saidLinks) return
     this.#saidLinks = text
-    const encode = (reached: readonly Hex[]) => encodeWireMessage('links', reached.slice(0, CONSENSUS_BOUNDS.committee))
+    const encode = (reached: readonly Hex[]) => encodeWireMessage('links', reached.slice(0, COUNCIL_BOUNDS.members))
     const [forMembers, forRelays] = [encode(all), encode(direct)]
     for (const peer of this.#neighbourPeers()) {
       // A relay that took itself for needless would no longer relay.

@@ -78,7 +78,7 @@ export const CONTROL_MESSAGES = {
   links: declareMessage({
     id: 7,
     channel: 'control',
-    maxBytes: 4 * KIB,
+    maxBytes: 8 * KIB,
     quota: quota(20, 200),
     codec: linksCodec,
     from: 'committee',

@@ -5,7 +5,7 @@ import { SYNC_MESSAGES } from './sync-messages.ts'
 import { TRANSACTION_MESSAGES } from './transaction-messages.ts'
 
 /** Version of the messages and their meaning; nodes of different versions do not connect. */
-export const NETWORK_PROTOCOL_VERSION = 5
+export const NETWORK_PROTOCOL_VERSION = 6
 
 /** Declarations of all messages by name (docs/how-to/add-a-peer-message.md). */
 export const MESSAGES = {

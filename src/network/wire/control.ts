@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
+import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeOrMalformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
@@ -156,5 +156,5 @@ export const delegationCodec: WireCodec<Delegation> = listCodec(
 /** Validators that a node reaches. */
 export const linksCodec: WireCodec<readonly Hex[]> = listCodec(
   validators => encodeRlp([validators.map(hexToBytes)]),
-  cursor => readItems(cursor, CONSENSUS_BOUNDS.committee, item => bytesToHex(fixedBytes(item, 20))),
+  cursor => readItems(cursor, COUNCIL_BOUNDS.members, item => bytesToHex(fixedBytes(item, 20))),
 )

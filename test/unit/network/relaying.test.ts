@@ -19,6 +19,8 @@ interface MeshNode {
   readonly member: number | null
 }
 
+/** Members of a council that is larger than any committee; the last of 128 in the committee is the last of these. */
+const COUNCIL = 140
 const addressOf = (member: number): Hex => `0x${(member + 1).toString(16).padStart(40, '0')}`
 /** Frame header and message head. */
 const BEFORE_PAYLOAD = 14
@@ -53,7 +55,10 @@ class GossipMesh {
       const gossip = new ConsensusGossip({
         hub,
         blocks: blockCodec,
-        members: { isMember: address => members.has(address), memberAt: (_, index) => addressOf(index) },
+        members: {
+          isMember: address => members.has(address),
+          memberAt: (_, index) => addressOf(index === 127 ? COUNCIL - 1 : index),
+        },
         self: member === null ? null : addressOf(member),
       })
       gossip.onMessage(() => {
@@ -147,6 +152,10 @@ describe('messages of one statement', () => {
 
   test.each([4, 22, 100])('of %i members in a full mesh go once to each', members => {
     expect(count(sentryMesh(members, members, 0), 'm0', 0)).toBe(members - 1)
+  })
+
+  test('of one of a council larger than any committee, in a full mesh, go once to each', () => {
+    expect(count(sentryMesh(COUNCIL, COUNCIL, 0), `m${COUNCIL - 1}`, 127)).toBe(COUNCIL - 1)
   })
 
   test.each([4, 22, 100])('of the one hidden of %i members go to its relay, and from there once to each', members => {
