@@ -238,10 +238,10 @@ export class TxPool {
     }
   }
 
-  /** Yields the transactions to journal. */
+  /** Yields the transactions to journal, also while others come and go. */
   *localTransactions(): Generator<Transaction, void, undefined> {
     for (const { entries } of this.#pooled.senders())
-      for (const entry of entries) if (entry.local) yield entry.transaction
+      for (const { transaction } of entries.filter(({ local }) => local)) yield transaction
   }
 
   /** An acknowledged transaction that waits for a lower base fee keeps waiting after a restart. */

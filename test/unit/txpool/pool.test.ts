@@ -456,6 +456,20 @@ describe('room', () => {
   })
 })
 
+test('a journal that is written meanwhile misses none behind what is evicted', () => {
+  const { pool } = createPool({ limits: SMALL_LIMITS })
+  for (const nonce of [0, 1, 2, 5, 6]) pool.admit(transaction({ from: ALICE, nonce }), 'local')
+  const written: Nonce[] = []
+  for (const { nonce } of pool.localTransactions()) {
+    written.push(nonce)
+    // Six others take the room of her last one that is ready.
+    if (nonce === 5) for (let n = 5; n < 11; n++) pool.admit(transaction({ from: address(n), nonce: 0 }), 'remote')
+  }
+  expect(nonces(pool.content().queued.get(ALICE) ?? [])).toEqual([5, 6])
+  expect(pool.drops.evicted).toBe(1)
+  expect(written).toEqual([0, 1, 2, 5, 6])
+})
+
 test('reads', () => {
   const { pool } = createPool()
   const local = transaction({ from: ALICE, nonce: 0 })
