@@ -131,8 +131,8 @@ export class TransactionJournal {
       this.#sizeBytes += records.byteLength
       return records.byteLength
     }
-    // Transactions of this batch are live already, or no longer needed.
-    this.#sizeBytes = await storage.replace(fileOf(live(), this.waiting.values()))
+    // Transactions of this batch are live already, or no longer needed. The pool may take some of those that wait meanwhile.
+    this.#sizeBytes = await storage.replace(fileOf(live(), [...this.waiting.values()]))
     this.#limitBytes = Math.max(limitBytes, 2 * this.#sizeBytes)
     this.#mustRewrite = false
     return this.#sizeBytes

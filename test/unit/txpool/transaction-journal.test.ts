@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { bytesToHex, concatBytes } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
+import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { createJournalFile } from '../../../src/txpool/journal-file.ts'
 import {
   decodeJournal,
@@ -65,6 +66,29 @@ describe('journal', () => {
     await journal.rewrite()
     return journal
   }
+
+  test('one that the pool takes while the file is rewritten stays in it', async () => {
+    const storage = new MemoryStorage()
+    const pool = Array.from({ length: 512 }, (_, n) => record(n & 0xff))
+    const journal = await open(storage, function* () {
+      yield* [...pool]
+    })
+    const late = record(1, 300)
+    journal.waiting.add(late, 'UNDERPRICED')
+    storage.replace = async parts => {
+      const written: Uint8Array[] = []
+      for (const part of parts) {
+        written.push(part)
+        // A block comes between two writes to the file: the pool accepts it now.
+        if (written.length === 2 && journal.waiting.remove(keccak256Hex(late))) pool.push(late)
+      }
+      storage.file = concatBytes(...written)
+      return storage.file.byteLength
+    }
+    await journal.rewrite()
+    expect(pool).toContain(late)
+    expect(hexes(decodeJournal(storage.file).transactions)).toContain(bytesToHex(late))
+  })
 
   test('resolves only after the bytes are written, and shares writes', async () => {
     const storage = new MemoryStorage()
