@@ -5,7 +5,7 @@ import { keccak256Hex } from '../crypto/hash.ts'
 /** Blocks between two tries, at most. */
 const LONGEST_PAUSE = 64
 
-/** Errors that a later head may end: of the sender's account, of forks that are not in force yet, of fees and room. */
+/** Errors that a later head or try may end: of the sender's account, of forks that are not in force yet, of fees and room, of the recovery. */
 const MAY_END: ReadonlySet<string> = new Set([
   'INSUFFICIENT_FUNDS',
   'SENDER_NOT_EOA',
@@ -19,6 +19,9 @@ const MAY_END: ReadonlySet<string> = new Set([
   'DELEGATED_IN_FLIGHT',
   'DELEGATED_NONCE_GAP',
   'AUTHORITY_RESERVED',
+  'RECOVERY_QUEUE_FULL',
+  'RECOVERY_FAILED',
+  'RECOVERY_CLOSED',
 ])
 
 /**

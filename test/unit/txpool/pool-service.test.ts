@@ -322,6 +322,16 @@ describe('submit', () => {
     expect(journaled(storage)).toEqual([])
   })
 
+  test('what the recovery of senders has no room for when it is tried again stays in the journal', async () => {
+    const before = await start()
+    const raw = signedTransfer(1, { nonce: 0 })
+    await before.service.submit(raw)
+    const { service, journal, recovery } = await start(before.storage, new Accounts(0n))
+    recovery.fault = new CodedError({ code: 'RECOVERY_QUEUE_FULL', limit: 1 })
+    await service.retryWaiting()
+    expect([...journal.waiting.values()].map(bytesToHex)).toEqual([bytesToHex(raw)])
+  })
+
   test('what no head can make valid again leaves the journal at a start, the rest after its last try', async () => {
     const before = await start()
     for (const key of [1, 2]) await before.service.submit(signedTransfer(key, { nonce: 0 }))
