@@ -12,7 +12,7 @@ import {
   checkDelegated,
   checkForm,
   checkReplacement,
-  countedBytes,
+  heldBytes,
 } from './pool/admission.ts'
 import type { PoolDrops, PoolEntry } from './pool/entry.ts'
 import type { PoolError } from './pool/errors.ts'
@@ -273,7 +273,7 @@ export class TxPool {
       transaction,
       costWei: maxCostWei(transaction),
       authorities,
-      slots: Math.max(1, Math.ceil(countedBytes(transaction) / this.limits.slotBytes)),
+      slots: Math.max(1, Math.ceil(heldBytes(transaction) / this.limits.slotBytes)),
       mayNeverPay: mayNeverPay(transaction),
       arrival: this.#arrivals++,
       sweep: this.#sweeps,

@@ -4,6 +4,8 @@ export const POOL_LIMITS = {
   slotBytes: 8 * 1024,
   /** Bytes that each authorization of a set-code transaction counts for: what it holds, and the recovery of its signer. */
   authorizationBytes: 512,
+  /** Bytes of memory beyond its length of each address and key of an access list. */
+  accessItemBytes: 192,
   /** Set-code transactions that wait for the signers of their authorizations, and authorizations in those of one sender. */
   setCodeWaiting: 64,
   setCodeAuthorizations: 256,

@@ -90,8 +90,15 @@ const checkPrice = (
 }
 
 /** Bytes that a transaction counts for: an authorization takes many times its length in memory, and a signature recovery. */
-export const countedBytes = ({ raw, authorizationList = [] }: DecodedTransaction): number =>
+const countedBytes = ({ raw, authorizationList = [] }: DecodedTransaction): number =>
   raw.byteLength + authorizationList.length * POOL_LIMITS.authorizationBytes
+
+/** Bytes for which a transaction takes room: those, and what its access list holds in memory. */
+export const heldBytes = (tx: DecodedTransaction): number =>
+  tx.accessList.reduce(
+    (sum, { storageKeys }) => sum + (1 + storageKeys.length) * POOL_LIMITS.accessItemBytes,
+    countedBytes(tx),
+  )
 
 export const checkSize = (sizeBytes: number): void => {
   const limitBytes = BLOCK_BOUNDS.transactionBytes

@@ -16,7 +16,7 @@ export interface AccountReader {
 /** `restored`: a local one that was acknowledged before a restart. */
 export type Origin = 'local' | 'remote' | 'restored'
 
-/** Limits, in slots of `slotBytes`: a transaction takes one for each begun slot of its serialised length. */
+/** Limits, in slots of `slotBytes`: a transaction takes one for each begun slot of what it holds. */
 export interface PoolLimits {
   readonly slotBytes: number
   /** Slots within which all accounts are equal in a full pool: ready ones, and as many queued ones. */

@@ -1,4 +1,4 @@
-import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { ETHEREUM_BLOBS } from '../../../devtools/ethereum-params.ts'
 import { forksWith } from '../../../src/config/forks.ts'
@@ -9,7 +9,7 @@ import type { Transaction } from '../../../src/primitives/transaction/transactio
 import { paramsAt } from '../evm/world.ts'
 import { address, CHAIN_ID, createPool, FLOOR, GWEI, refusalOf, TOKEN, transaction } from './fixtures.ts'
 
-const ALICE = address(1)
+const [ALICE, BOB] = [address(1), address(2)]
 const live: ChainParams = { ...NETWORKS.devnet, devHelpers: false }
 const prague: ChainParams = {
   ...NETWORKS.devnet,
@@ -55,6 +55,19 @@ describe('form', () => {
     const { pool } = createPool(setup)
     pool.admit(transaction({ from: ALICE, nonce: 0, ...fields(160) }), 'local')
     expect(pool.slots().ready).toBe(Math.ceil((160 * POOL_LIMITS.authorizationBytes) / POOL_LIMITS.slotBytes) + 1)
+  })
+
+  test('so does an item of an access list, which leaves it valid', () => {
+    const { pool } = createPool()
+    const accessList = Array.from({ length: 5_000 }, (_, n) => ({ address: address(n), storageKeys: [] }))
+    const raw = new Uint8Array(115_000)
+    pool.admit(transaction({ from: ALICE, nonce: 0, type: 2, accessList, raw, gasLimit: 12_500_000n }), 'local')
+    const listBytes = 5_000 * POOL_LIMITS.accessItemBytes
+    expect(pool.slots().ready).toBe(Math.ceil((raw.byteLength + listBytes) / POOL_LIMITS.slotBytes))
+    const storageKeys = Array.from({ length: 99 }, () => ZERO_HASH)
+    const accessed = { type: 2, accessList: [{ address: ALICE, storageKeys }], gasLimit: 300_000n } as const
+    pool.admit(transaction({ from: BOB, nonce: 1, ...accessed }), 'local')
+    expect(pool.slots().queued).toBe(Math.ceil((110 + 100 * POOL_LIMITS.accessItemBytes) / POOL_LIMITS.slotBytes))
   })
 
   test('init code up to 48 KiB, only for a creation', () => {
