@@ -47,6 +47,7 @@ export class TxPool {
   readonly #overruns = new Overruns()
   #rules: AdmissionRules
   #arrivals = 0
+  #nowMs = 0
   #sweptMs = 0
   #sweeps = 0
   /** Number of blocks of this node that were begun. */
@@ -119,6 +120,7 @@ export class TxPool {
     const { params, allowUnprotected } = this.#rules
     this.#rules = admissionRules(params, block.number + 1, block.baseFee, allowUnprotected)
     const repriced = this.#pooled.startBlock(block.baseFee)
+    this.#nowMs = block.nowMs
     const isSweep = block.nowMs - this.#sweptMs >= this.limits.sweepMs
     if (isSweep) {
       this.#sweptMs = block.nowMs
@@ -148,8 +150,8 @@ export class TxPool {
   overran(transaction: Transaction, ranMs: number, nowMs: number): void {
     if (!isHeavy(transaction)) return
     this.#overruns.add(transaction.from, ranMs, nowMs)
-    const entry = this.#pooled.get(transaction.hash)
-    if (entry !== undefined) this.#pooled.doubt(entry)
+    const sender = this.#pooled.sender(transaction.from)
+    if (sender !== undefined) this.#pooled.doubt(sender)
   }
 
   /** A build had no time left to try a transaction. */
@@ -274,7 +276,8 @@ export class TxPool {
       costWei: maxCostWei(transaction),
       authorities,
       slots: Math.max(1, Math.ceil(heldBytes(transaction) / this.limits.slotBytes)),
-      mayNeverPay: mayNeverPay(transaction),
+      // No block may try it for a while.
+      mayNeverPay: mayNeverPay(transaction) || this.neededMs(transaction, this.#nowMs) > 0,
       arrival: this.#arrivals++,
       sweep: this.#sweeps,
       local: origin !== 'remote',

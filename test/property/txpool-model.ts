@@ -188,8 +188,10 @@ export class ModelPool {
     }
     const doubts = (items: readonly Item[]): number =>
       Number(items.some(({ tx }) => tx.gasLimit > 12_500_000n || tx.maxFeePerGas < this.baseFee))
+    // None is included before those ahead of it.
+    const lowest = (items: readonly Item[]): Item => items.toSorted((a, b) => this.#byTip(a, b))[0]!
     const cheapest = (a: readonly Item[], b: readonly Item[]): number =>
-      doubts(b) - doubts(a) || this.#byTip(a.at(-1)!, b.at(-1)!) || b.at(-1)!.arrival - a.at(-1)!.arrival
+      doubts(b) - doubts(a) || this.#byTip(lowest(a), lowest(b)) || b.at(-1)!.arrival - a.at(-1)!.arrival
     const isBusy = ({ tx }: Item): number => Number(this.executable(tx.from).length > 0)
     const oldest = (a: readonly Item[], b: readonly Item[]): number =>
       isBusy(a.at(-1)!) - isBusy(b.at(-1)!) || a.at(-1)!.arrival - b.at(-1)!.arrival

@@ -39,7 +39,7 @@ export interface PoolEntry {
   readonly authorities: ReadonlyMap<Hex, bigint>
   /** Number of slots it takes, at least 1. */
   readonly slots: number
-  /** Its gas does not end it in the time of a block, or a build of this node stopped it. */
+  /** Its gas does not end it in the time of a block, or a build of this node stopped it or another heavy one of its sender. */
   mayNeverPay: boolean
   /** Admission counter; breaks ties between equal prices, older first. */
   readonly arrival: number

@@ -4,6 +4,7 @@ import type { PoolEntry } from './entry.ts'
 import { type DropReason, noDrops } from './entry.ts'
 import type { PoolError } from './errors.ts'
 import { IndexedHeap } from './indexed-heap.ts'
+import { isHeavy } from './overruns.ts'
 import type { SenderQueue } from './sender-queue.ts'
 import type { PoolLimits } from './types.ts'
 
@@ -11,7 +12,7 @@ import type { PoolLimits } from './types.ts'
 
 /**
  * Within the guaranteed slots all senders are equal. The price of what may never pay says nothing, nor does that of what waits behind it:
- * these are evicted first, and what waits for a lower base fee, then the lower tip.
+ * these are evicted first, and what waits for a lower base fee, then the lower tip, behind which a higher one waits.
  */
 const largerReady =
   (guaranteed: number) =>
@@ -21,7 +22,7 @@ const largerReady =
     if (sizeA !== sizeB) return sizeA > sizeB
     const isDoubtful = mayWaitForEver(a)
     if (isDoubtful !== mayWaitForEver(b)) return isDoubtful
-    if (a.readyTailTip !== b.readyTailTip) return a.readyTailTip < b.readyTailTip
+    if (a.readyTip !== b.readyTip) return a.readyTip < b.readyTip
     return (a.entries[a.ready - 1] as PoolEntry).arrival > (b.entries[b.ready - 1] as PoolEntry).arrival
   }
 
@@ -164,10 +165,10 @@ export class PooledTransactions {
     })
   }
 
-  /** Records that an entry may never pay. */
-  doubt(entry: PoolEntry): void {
-    entry.mayNeverPay = true
-    this.filter(this.senderOf(entry), () => undefined)
+  /** Records that the heavy entries of a sender may never pay. */
+  doubt(sender: SenderQueue): void {
+    for (const entry of sender.entries) if (isHeavy(entry.transaction)) entry.mayNeverPay = true
+    this.filter(sender, () => undefined)
   }
 
   /**
@@ -217,15 +218,14 @@ export class PooledTransactions {
 
   #order(): void {
     const senders = [...this.#senders.values()]
+    for (const sender of senders) sender.rate(this.#baseFee)
     this.#readyVictims.fill(senders.filter(sender => sender.readySlots > 0))
     this.#queuedVictims.fill(senders.filter(sender => sender.queuedSlots > 0))
     this.#ordered = true
   }
 
   #evict(sender: SenderQueue, kind: 'ready' | 'queued'): PoolEntry {
-    const entry = this.#change(sender, () =>
-      kind === 'ready' ? sender.dropReadyTail(this.#baseFee) : sender.dropQueuedTail(this.#baseFee),
-    )
+    const entry = this.#change(sender, () => (kind === 'ready' ? sender.dropReadyTail() : sender.dropQueuedTail()))
     this.#forget(entry, 'evicted')
     return entry
   }
@@ -249,6 +249,7 @@ export class PooledTransactions {
     this.#queuedSlots += sender.queuedSlots
     this.#executable += sender.executable
     if (this.#ordered) {
+      sender.rate(this.#baseFee)
       if (sender.readySlots > 0) this.#readyVictims.update(sender)
       else this.#readyVictims.remove(sender)
       if (sender.queuedSlots > 0) this.#queuedVictims.update(sender)

@@ -1,5 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
+import { POOL_LIMITS } from '../../config/limits/pool.ts'
 import { type PoolEntry, proposerTip } from './entry.ts'
 import type { HeapSlot } from './indexed-heap.ts'
 
@@ -28,8 +29,8 @@ export class SenderQueue {
   balanceWei: bigint
   /** Number of the sweep before the last block with a transaction of it. */
   includedSweep = 0
-  /** Effective tip of the last ready transaction, compared by eviction. */
-  readyTailTip = 0n
+  /** Lowest effective tip of the last ready ones: none is included before those ahead of it. Up to date where `rate` was called. */
+  readyTip = 0n
   readonly readyHeap: HeapSlot = { index: -1 }
   readonly queuedHeap: HeapSlot = { index: -1 }
 
@@ -126,12 +127,19 @@ export class SenderQueue {
   reprice(baseFee: bigint): void {
     const { entries, ready } = this
     while (this.executable < ready && isExecutable(entries[this.executable] as PoolEntry, baseFee)) this.executable++
-    const lastReady = entries[ready - 1]
-    if (lastReady) this.readyTailTip = proposerTip(lastReady.transaction, baseFee)
+  }
+
+  /** Computes what eviction compares; of senders with more than the guaranteed slots it compares the sizes. */
+  rate(baseFee: bigint): void {
+    const { entries, ready } = this
+    for (let at = ready - 1; at >= Math.max(0, ready - POOL_LIMITS.accountPending); at--) {
+      const tip = proposerTip((entries[at] as PoolEntry).transaction, baseFee)
+      if (at === ready - 1 || tip < this.readyTip) this.readyTip = tip
+    }
   }
 
   /** Removes the last ready entry; the queued ones behind it stay queued. */
-  dropReadyTail(baseFee: bigint): PoolEntry {
+  dropReadyTail(): PoolEntry {
     const entry = this.entries[this.ready - 1] as PoolEntry
     if (this.ready === this.entries.length) this.entries.pop()
     else this.entries.splice(this.ready - 1, 1)
@@ -141,15 +149,13 @@ export class SenderQueue {
     this.readyCostWei -= entry.costWei
     if (this.executable > this.ready) this.executable = this.ready
     if (this.announced > this.ready) this.announced = this.ready
-    this.reprice(baseFee)
     return entry
   }
 
   /** Removes the queued entry of the highest nonce. */
-  dropQueuedTail(baseFee: bigint): PoolEntry {
+  dropQueuedTail(): PoolEntry {
     const entry = this.entries.pop() as PoolEntry
     this.queuedSlots -= entry.slots
-    this.reprice(baseFee)
     return entry
   }
 }

@@ -377,6 +377,60 @@ describe('room', () => {
     expect([ALICE, BOB].map(who => pool.content().pending.has(who))).toEqual([false, true])
   })
 
+  test('nor does the next heavy one of a sender that a build stopped, until blocks try it again', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    const heavy = (gasLimit: bigint, gwei: bigint) =>
+      transaction({ from: ALICE, nonce: 0, gasLimit, maxFeePerGas: gwei * GWEI })
+    const stopped = heavy(50_000_000n, 30n)
+    pool.admit(stopped, 'remote')
+    pool.overran(stopped, 250, 0)
+    // It surely ends in time, but no block tries it for a while.
+    pool.admit(heavy(3_000_000n, 40n), 'remote')
+    pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: 900n * GWEI }), 'remote')
+    for (let n = 5; n < 13; n++) pool.admit(transaction({ from: address(n), nonce: 0, maxFeePerGas: FLOOR }), 'remote')
+    expect(pool.content().pending.get(ALICE)).toBeUndefined()
+    expect(pool.counts()).toEqual({ pending: 8, queued: 0 })
+    // Light ones are tried by every block.
+    pool.admit(transaction({ from: ALICE, nonce: 0, gasLimit: 2_000_000n, maxFeePerGas: 26n * GWEI }), 'remote')
+    expect(pool.content().pending.has(ALICE)).toBe(true)
+  })
+
+  test('nor do heavy ones behind the one that a build stopped, when a light one takes its place', () => {
+    const { pool, accounts } = createPool({ limits: SMALL_LIMITS })
+    const [stopped, next, last] = [50_000_000n, 3_000_000n, 21_000n].map((gasLimit, nonce) =>
+      transaction({ from: ALICE, nonce, gasLimit, maxFeePerGas: 900n * GWEI }),
+    ) as [Transaction, Transaction, Transaction]
+    for (const tx of [stopped, next, last]) pool.admit(tx, 'remote')
+    pool.overran(stopped, 250, 0)
+    const light = transaction({ from: ALICE, nonce: 0, maxFeePerGas: 990n * GWEI })
+    pool.admit(light, 'remote')
+    accounts.nonces.set(ALICE, 1)
+    pool.onBlock({ number: 1, transactions: [light], baseFee: FLOOR, nowMs: 1_000 })
+    expect(pool.content().pending.get(ALICE)).toEqual([next, last])
+    for (let n = 5; n < 13; n++) pool.admit(transaction({ from: address(n), nonce: 0, maxFeePerGas: FLOOR }), 'remote')
+    expect(pool.content().pending.get(ALICE)).toBeUndefined()
+  })
+
+  test('a large tip behind a small one keeps nobody out who offers more than that', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    for (const who of [ALICE, BOB, CAROL, address(4)]) {
+      pool.admit(transaction({ from: who, nonce: 0, maxFeePerGas: 26n * GWEI }), 'remote')
+      pool.admit(transaction({ from: who, nonce: 1, maxFeePerGas: 900n * GWEI }), 'remote')
+    }
+    for (let n = 5; n < 13; n++)
+      pool.admit(transaction({ from: address(n), nonce: 0, maxFeePerGas: 27n * GWEI }), 'remote')
+    expect([...pool.content().pending.keys()]).toEqual([5, 6, 7, 8, 9, 10, 11, 12].map(address))
+    // The tip that counts rises with a replacement of the small one.
+    const { pool: other } = createPool({ limits: SMALL_LIMITS })
+    for (let n = 1; n < 5; n++) {
+      other.admit(transaction({ from: address(n), nonce: 0, maxFeePerGas: 26n * GWEI }), 'remote')
+      other.admit(transaction({ from: address(n), nonce: 1, maxFeePerGas: 50n * GWEI }), 'remote')
+    }
+    other.admit(transaction({ from: ALICE, nonce: 0, maxFeePerGas: 40n * GWEI }), 'remote')
+    for (const n of [5, 6]) other.admit(transaction({ from: address(n), nonce: 0, maxFeePerGas: 30n * GWEI }), 'remote')
+    expect(other.content().pending.get(ALICE)?.length).toBe(2)
+  })
+
   test('transfers of a large tip behind one that waits for a lower base fee keep nobody out', () => {
     const { pool } = createPool({ limits: SMALL_LIMITS })
     for (const who of [ALICE, BOB, CAROL, address(4)]) {
