@@ -280,7 +280,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
     debug_storageRangeAt: ['0x1', 0, TOKEN, '0x', 10],
     debug_accountRange: ['latest', '0x01', 5, true, true, true],
     debug_getModifiedAccountsByNumber: ['0x1', '0x2'],
-    debug_traceCall: [call, 'latest', { timeout: '1s', txIndex: '0x1' }],
+    debug_traceCall: [call, 'latest', { timeout: '1s', txIndex: '0x0' }],
     txpool_contentFrom: [SENDER],
     admin_addPeer: [`tandem://${NODE_ID}@192.0.2.7:30303`],
     admin_removePeer: [`tandem://${NODE_ID}@[2001:db8::7]:30303`],

@@ -106,7 +106,7 @@ export const debugState = {
     weight: 50,
     slot: TRACES,
     handler: async (context, ref, after, who, start, limit) => {
-      const found = await committed(context, ref)
+      const found = await committed(context, ref, after)
       if (found.header.number === 0) throw GENESIS
       const range = { after, address: who, start: startKey(start), limit: Math.min(limit, TRACE_LIMITS.storageResults) }
       return traced(context, port => port.storageRange(found, range))

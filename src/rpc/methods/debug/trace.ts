@@ -62,11 +62,14 @@ export const TRACES: Slot = { limits: TRACE_LIMITS.slots, what: 'traces', isWhil
 export const traced = (context: Context, open: (port: TracePort) => TraceAnswer): StreamedJson =>
   new StreamedJson(() => open(portOf(context)))
 
-export const committed = async ({ view }: Context, ref: BlockRef): Promise<TracedBlock> => {
+/** Returns a committed block that has at least `count` transactions. */
+export const committed = async ({ view }: Context, ref: BlockRef, count = 0): Promise<TracedBlock> => {
   if (ref === 'pending') throw PENDING
   const number = await blockNumberOf(view, ref)
   const found = await view.blockByNumber(number)
   if (found === undefined) throw serverError(`block #${number} not found`)
+  if (count > found.transactions.length)
+    throw serverError(`transaction index ${count} out of range for block ${found.hash}`)
   return found
 }
 
@@ -120,8 +123,8 @@ export const debugTrace = {
     slot: TRACES,
     handler: async (context, args, ref, config = DEFAULT_TRACE_CALL) => {
       const message = callMessageFromArgs(args)
-      const found = await committed(context, ref)
       const { overrides, blockOverrides, after } = config
+      const found = await committed(context, ref, after)
       if (after !== undefined && found.header.number === 0) throw GENESIS
       const call = {
         message,

@@ -109,3 +109,17 @@ describe('timestamps', () => {
       await withNode(async ask => expect(await headTime(ask)).toBe(last), { dataDir })
     }))
 })
+
+test('a state after more transactions than a block has is refused', () =>
+  withNode(async ask => {
+    await ask('anvil_autoImpersonateAccount', true)
+    await ask('anvil_setBalance', ALICE, '0xde0b6b3a7640000')
+    await ask('eth_sendTransaction', { from: ALICE, to: BOB, gas: '0x5208' })
+    const trace = (txIndex: string) => ask('debug_traceCall', { to: BOB }, 'latest', { txIndex, tracer: 'callTracer' })
+    const storage = (txIndex: number) => ask('debug_storageRangeAt', 'latest', txIndex, BOB, '0x00', 1)
+    expect(await trace('0x1')).toMatchObject({ to: BOB })
+    expect(await storage(1)).toEqual({ storage: {}, nextKey: null })
+    const { hash } = await ask<{ hash: string }>('eth_getBlockByNumber', 'latest', false)
+    for (const read of [trace('0x2'), storage(2)])
+      await expect(read).rejects.toThrow(`transaction index 2 out of range for block ${hash}`)
+  }))
