@@ -2,7 +2,7 @@ import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { type Codec, codec, named } from '../router/method-description.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { asObject, plainMember } from './object.ts'
-import { invalidValue, parseHash } from './scalars.ts'
+import { full, invalidValue, parseHash } from './scalars.ts'
 
 // Development tools send numbers in several forms: JSON numbers, decimal strings, hex with or without leading zeros.
 
@@ -41,6 +41,7 @@ export const gasLimit: Codec<bigint> = loose('gasLimit', 64)
 export const count: Codec<number> = codec('count', NUMBER_SCHEMA, numberOf)
 export const seconds = named('seconds', count)
 export const timestamp = named('timestamp', count)
+export const enabled = named('enabled', full)
 
 /** Storage position: any number of 256 bits. */
 export const position: Codec<Hex> = codec('position', looseSchema(256), value => toWord(parseLoose(value, 256)))

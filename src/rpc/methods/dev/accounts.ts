@@ -1,10 +1,9 @@
 import { callObject } from '../../codecs/call.ts'
-import { amount, count, position, word } from '../../codecs/dev.ts'
-import { address, BOOLEAN_SCHEMA, data, HASH_SCHEMA, hash, parseBoolean } from '../../codecs/scalars.ts'
+import { amount, count, enabled, position, word } from '../../codecs/dev.ts'
+import { address, BOOLEAN_SCHEMA, data, HASH_SCHEMA, hash } from '../../codecs/scalars.ts'
 import { NULL_SCHEMA, orNull } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { codec } from '../../router/method-description.ts'
 import { sendUnsigned } from '../eth/signing.ts'
 import { answerSent } from '../eth/thrown-reverts.ts'
 import { type DevNamespace, devFromContext, emptyResult } from './dev-namespace.ts'
@@ -106,8 +105,6 @@ const poolMethods = (namespace: DevNamespace): MethodTable => ({
     },
   }),
 })
-
-const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 
 export const anvilAccounts = {
   anvil_autoImpersonateAccount: method({

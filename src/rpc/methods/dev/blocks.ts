@@ -1,21 +1,12 @@
 import { bytesToHex, toQuantity } from '@tandem/base/bytes.ts'
 import { evmForkAt } from '../../../config/forks.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
-import { amount, count, resetArgs, seconds, stateBytes } from '../../codecs/dev.ts'
-import {
-  address,
-  BOOLEAN_SCHEMA,
-  DATA_SCHEMA,
-  HASH_SCHEMA,
-  parseBoolean,
-  QUANTITY_SCHEMA,
-} from '../../codecs/scalars.ts'
+import { amount, count, enabled, resetArgs, seconds, stateBytes } from '../../codecs/dev.ts'
+import { address, BOOLEAN_SCHEMA, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { INTEGER_SCHEMA, NULL_SCHEMA, objectOf, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { codec, optional } from '../../router/method-description.ts'
+import { optional } from '../../router/method-description.ts'
 import { type DevNamespace, devFromContext, emptyResult } from './dev-namespace.ts'
-
-const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 
 /** Block, fee and chain methods, under `hardhat_` and `anvil_` alike. */
 export const blockMethods = (namespace: DevNamespace): MethodTable => ({

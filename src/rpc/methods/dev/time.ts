@@ -1,12 +1,11 @@
 import { toQuantity } from '@tandem/base/bytes.ts'
-import { count, gasLimit, intervalMs, mineArgs, seconds, timestamp } from '../../codecs/dev.ts'
-import { BOOLEAN_SCHEMA, parseBoolean, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { count, enabled, gasLimit, intervalMs, mineArgs, seconds, timestamp } from '../../codecs/dev.ts'
+import { BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { NULL_SCHEMA } from '../../codecs/schemas.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { codec, optional } from '../../router/method-description.ts'
+import { optional } from '../../router/method-description.ts'
 import { devFromContext } from './dev-namespace.ts'
 
-const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 const OFFSET_SCHEMA = { type: 'integer' }
 const TRUE_SCHEMA = { const: true }
 
