@@ -1,5 +1,4 @@
 import type { SignedHead } from '../../primitives/consensus/message.ts'
-import type { Commit, RoundChangePayload } from '../../primitives/consensus/vote.ts'
 import type { Committee } from '../committee.ts'
 import { type Evidence, isAmnesia, isConflict, isUnjustified, isWrongProposer } from './evidence.ts'
 import { type SignatureCheck, type Statement, statementsFromMessage } from './statement.ts'
@@ -14,14 +13,12 @@ interface DetectorLimits {
 /** Statements of one member at one height. */
 interface Record {
   readonly statements: Map<string, Statement>
-  readonly commits: Commit[]
-  readonly changes: RoundChangePayload[]
   accused: boolean
 }
 
 /**
  * Compares every signed statement with earlier ones of its signer. Messages must be verified before. One accusation of a member
- * per height is enough; the first statement of each kind and round is kept, within the limits.
+ * per height is enough; the first statement of each kind and round is kept, of too many those of the lowest rounds.
  */
 export class EvidenceDetector {
   readonly #heights = new Map<number, Map<number, Record>>()
@@ -74,17 +71,19 @@ export class EvidenceDetector {
   #recordOf({ number, sender }: { readonly number: number; readonly sender: number }): Record {
     const records = this.#heights.get(number) ?? new Map<number, Record>()
     this.#heights.set(number, records)
-    const record = records.get(sender) ?? { statements: new Map(), commits: [], changes: [], accused: false }
+    const record = records.get(sender) ?? { statements: new Map(), accused: false }
     records.set(sender, record)
     return record
   }
 
-  #keep(record: Record, statement: Statement): void {
+  /** The farthest round goes first: else votes for rounds that never come would hide contradictions in those that do. */
+  #keep({ statements }: Record, statement: Statement): void {
     const place = placeOf(statement)
-    if (record.statements.has(place) || record.statements.size >= this.#limits.statements) return
-    record.statements.set(place, statement)
-    if (statement.type === 'commit') record.commits.push(statement)
-    if (statement.type === 'roundChange') record.changes.push(statement)
+    if (statements.has(place)) return
+    statements.set(place, statement)
+    if (statements.size <= this.#limits.statements) return
+    const farthest = [...statements.values()].reduce((far, other) => (other.round > far.round ? other : far))
+    statements.delete(placeOf(farthest))
   }
 }
 
@@ -98,8 +97,9 @@ const contradiction = (record: Record, statement: Statement, committee: Committe
   if (known !== undefined) {
     return isConflict(known, statement) ? { kind: 'conflict', first: known, second: statement } : null
   }
-  const commit = record.commits.find(earlier => isAmnesia(earlier, statement))
+  const others = [...record.statements.values()]
+  const commit = others.find(earlier => isAmnesia(earlier, statement))
   if (commit !== undefined) return { kind: 'amnesia', first: commit, second: statement }
-  const change = record.changes.find(later => isAmnesia(statement, later))
+  const change = others.find(later => isAmnesia(statement, later))
   return change === undefined ? null : { kind: 'amnesia', first: statement, second: change }
 }

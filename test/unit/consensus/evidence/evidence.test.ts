@@ -142,6 +142,12 @@ describe('bounds', () => {
     expect(detector.size).toBe(0)
   })
 
+  test('votes for rounds far away make room for those of near ones, so they hide no second vote', () => {
+    const flood = Array.from({ length: 50 }, (_, round) => signed(prepare(3, 1_000 + round, A)))
+    const found = detect(...flood, signed(prepare(3, 0, A)), signed(prepare(3, 0, B)))
+    expect(found).toMatchObject([{ kind: 'conflict', first: { round: 0 } }])
+  })
+
   test('one accusation of a member at a height is enough', () => {
     const votes = [prepare(3, 0, A), prepare(3, 0, B), commit(3, 0, A), commit(3, 0, B)].map(signed)
     expect(detect(...votes)).toHaveLength(1)
