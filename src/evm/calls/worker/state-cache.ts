@@ -14,6 +14,8 @@ const createCodeCache = () => {
   return {
     get: (hash: Hex): Uint8Array | undefined => codes.get(hash),
     add(hash: Hex, code: Uint8Array): Uint8Array {
+      const known = codes.get(hash)
+      if (known !== undefined) return known
       bytes += code.byteLength
       codes.set(hash, code)
       for (const [oldest, old] of codes) {
