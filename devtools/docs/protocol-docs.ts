@@ -161,7 +161,7 @@ Id, channel, length, request id, sender, quota: at the first nine bytes. Then st
 ${checkTable()}
 
 \`links\` lists the validators that a node reaches: an accepted message from its author or a relay is relayed only to neighbours that do not reach the author.
-\`delegation\` signs keccak256(RLP["tandem-relay/1", chain id, genesis hash, node id of the relay, block]); it counts for ${NETWORK_LIMITS.delegationBlocks} blocks.
+\`delegation\` signs keccak256(RLP["tandem-relay/1", chain id, genesis hash, node id of the relay, block]); it counts within ${NETWORK_LIMITS.delegationBlocks} blocks of that one.
 
 ## Peer slots
 

@@ -97,12 +97,12 @@ const buildCore = (options: NetworkOptions, ports: NetworkPorts, { isMember, rec
 
 const buildPeers = (
   { relays, logger }: NetworkOptions,
-  { members }: NetworkPorts,
-  { scores, statics, limits, metrics, random, time: clock }: NetworkCore,
+  { members, chain }: NetworkPorts,
+  { scores, statics, limits: { reserved }, metrics, random, time: clock }: NetworkCore,
   events: PeerSetEvents,
 ): PeerSet =>
   new PeerSet(
-    { members, scores, relays: new Set(relays), statics, reserved: limits.reserved, clock, logger, metrics, random },
+    { members, chain, scores, relays: new Set(relays), statics, reserved, clock, logger, metrics, random },
     events,
   )
 

@@ -142,7 +142,7 @@ class PeerNetwork implements Network {
     }
     logger.info({ ...this.self() }, 'network started')
     heartbeat.start()
-    dialer.start()
+    dialer.hurry()
   }
 
   async stop(): Promise<void> {

@@ -34,16 +34,12 @@ export class Dialer {
     this.#options = options
   }
 
-  start(): void {
-    this.#tick()
-  }
-
   stop(): void {
     this.#stopping.abort()
     this.#cancel()
   }
 
-  /** Checks the scheduler now, after an addition. */
+  /** Checks the scheduler now: at the start, and after an addition. */
   hurry(): void {
     if (this.#stopping.signal.aborted) return
     this.#cancel()

@@ -11,7 +11,7 @@ import type { NetworkMetrics } from '../core/metrics.ts'
 import type { Offence, PeerScores } from '../core/peer-scores.ts'
 import { networksOf, peerToEvict, type SlotCounts } from '../core/peer-slots.ts'
 import type { MessageName } from '../messages/messages.ts'
-import type { MembersPort } from '../messages/ports.ts'
+import type { ChainPort, MembersPort } from '../messages/ports.ts'
 import { MessageBoundary } from './boundary.ts'
 import type { ConnectionEnd, TrafficCounters } from './connection.ts'
 import { Peer, type PeerHost, type PeerParams } from './peer.ts'
@@ -52,6 +52,7 @@ export interface PeerSetEvents {
 
 interface PeerSetOptions {
   readonly members: MembersPort
+  readonly chain: Pick<ChainPort, 'head'>
   readonly scores: PeerScores
   /** Node ids that may relay consensus without being members, named by the operator. */
   readonly relays: ReadonlySet<string>
@@ -125,8 +126,11 @@ export class PeerSet implements PeerHub, PeerHost {
     return validator !== null && this.#options.members.isMember(validator)
   }
 
+  /** A statement counts from one life before its block on: a node a little behind needs it, and nobody signs for years ahead. */
   #isRelay({ relayFor }: Peer): boolean {
-    for (const validator of relayFor.keys()) if (this.#options.members.isMember(validator)) return true
+    const { members, chain } = this.#options
+    for (const [validator, number] of relayFor)
+      if (number <= chain.head().number + NETWORK_LIMITS.delegationBlocks && members.isMember(validator)) return true
     return false
   }
 

@@ -55,10 +55,13 @@ export class PendingRequests {
     reject(fail('REQUEST_TIMEOUT', name))
   }
 
-  /** Called when a response begins. Tells whether one of this kind with this id is expected; a late one is tolerated once. */
+  /** Called when a response begins, which has as long again then. Tells whether such a one is expected; a late one is tolerated once. */
   begins(id: number, answer: MessageName): 'expected' | 'late' | 'unknown' {
     const open = this.#open.get(id)
-    if (open !== undefined && ANSWER_NAMES[open.name] === answer) return 'expected'
+    if (open !== undefined && ANSWER_NAMES[open.name] === answer) {
+      open.timer.refresh()
+      return 'expected'
+    }
     const late = this.#late.indexOf(id)
     if (late < 0) return 'unknown'
     this.#late.splice(late, 1)

@@ -43,6 +43,19 @@ test('a late response is tolerated once: a second one with its id is not free', 
   expect(pendingRequests.begins(1, 'blocks')).toBe('unknown')
 })
 
+test('a response that has begun in time has as long again: a slow line takes more than ten seconds for one', async () => {
+  vi.useFakeTimers()
+  const pendingRequests = new PendingRequests()
+  const pace = new TokenBucket({ perSecond: 1, burst: 1 }, performance.now())
+  const response = pendingRequests.ask('getChunk', pace, () => {}).catch(() => 'late')
+  vi.advanceTimersByTime(NETWORK_LIMITS.requestMs - 1)
+  expect(pendingRequests.begins(1, 'chunk')).toBe('expected')
+  vi.advanceTimersByTime(NETWORK_LIMITS.requestMs - 1)
+  expect(pendingRequests.size).toBe(1)
+  vi.advanceTimersByTime(1)
+  expect(await response).toBe('late')
+})
+
 /** Records of nodes that do not exist. */
 const inventedRecords = (count: number, hostOf = (index: number) => `127.0.${index}.1`): readonly Uint8Array[] =>
   Array.from({ length: count }, (_, index) => {
@@ -159,6 +172,18 @@ describe('delegations to a sentry', () => {
     await until('a stranger again', () => !isRelay())
   })
 
+  test('that name a block far ahead do not count before: one signature would hold for years', async () => {
+    let number = 0
+    const node = await nodes.start({ member: 0, committee: 2, head: () => ({ number, hash }) })
+    const relay = await RawPeer.meet(node.port)
+    relay.send('delegation', signDelegation(signerOf(1), DOMAIN, relay.key.id, 5 * life))
+    relay.send('ping', { head: { number: 9, hash }, earliest: 0 }, 1)
+    await until('read', () => relay.said('pong').length === 1)
+    expect(node.network.consensus.speaker(relay.key.id)).toBeUndefined()
+    number = 4 * life
+    expect(node.network.consensus.speaker(relay.key.id)?.speaksFor).toEqual([signerOf(1).address])
+  })
+
   test('are renewed by the validator, and shown again by the relay', async () => {
     let number = 0
     const head = () => ({ number, hash })
@@ -212,6 +237,7 @@ const strangersIn = (count: number, received = () => {}, closed: string[] = []) 
   const peerSet = new PeerSet(
     {
       members: { isMember: () => false, memberAt: () => undefined },
+      chain: { head: () => ({ number: 0, hash: DOMAIN.genesisHash }) },
       scores: new PeerScores({ ...NETWORK_LIMITS, entries: 99 }),
       relays: new Set(),
       statics: new Set(),
