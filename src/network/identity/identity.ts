@@ -20,19 +20,17 @@ export class Identity {
   readonly #options: NetworkOptions
   readonly #chain: ChainPort
   readonly #instance = bytesToHex(new Uint8Array(randomBytes(8)))
-  readonly #allowed: ReadonlySet<string> | null
   /** Record of its address; null: it listens at no address that others can use. */
   record: PeerRecord | null = null
   /** Sequence of its last record, kept over restarts: the clock may have been ahead then. */
   sequence = 0
 
   constructor(options: NetworkOptions, chain: ChainPort) {
-    const { chainId, genesisHash, forks, allowed } = options
+    const { chainId, genesisHash, forks } = options
     this.#options = options
     this.#chain = chain
     this.domain = { chainId, genesisHash }
     this.forks = createForkFilter(genesisHash, forks)
-    this.#allowed = allowed === undefined ? null : new Set(allowed)
   }
 
   get id(): string {
@@ -46,7 +44,7 @@ export class Identity {
 
   /** Makes the record of a node that listens on `port`, if there is an address that others can use. */
   publish(port: number): void {
-    const { advertise, listen, nodeKey, validator, announcesValidator = true, clock } = this.#options
+    const { advertise, listen, nodeKey, validator, clock } = this.#options
     const host = advertise?.host ?? listen?.host ?? ''
     if (isIP(host) === 0 || isUnspecifiedAddress(host)) return
     this.sequence = Math.max(clock.nowMs(), this.sequence + 1)
@@ -56,7 +54,7 @@ export class Identity {
       sequence: this.sequence,
       host,
       port: advertise?.port ?? port,
-      signer: announcesValidator ? validator : null,
+      signer: validator,
     })
   }
 
@@ -92,7 +90,6 @@ export class Identity {
       forks: this.forks,
       selfId: this.id,
       head: this.#chain.head().number,
-      allowed: this.#allowed,
     }
   }
 }

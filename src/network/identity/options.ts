@@ -21,16 +21,12 @@ export interface NetworkOptions {
   readonly staticPeers?: readonly NodeAddress[]
   /** Nodes to dial when no others are known. */
   readonly bootnodes?: readonly NodeAddress[]
-  /** Private networks: only these nodes may connect. */
-  readonly allowed?: readonly string[]
   /** Node ids that relay for this validator (sentries); of a sentry: further ones. */
   readonly relays?: readonly string[]
   /** false: dials only static peers, requests no records and publishes no address, as a validator behind sentries does. */
   readonly discovers?: boolean
-  /** null: this node is no validator, or does not announce it. */
+  /** Named in the node's record, so that other members dial it; null: this node is no validator. */
   readonly validator: ValidatorSigner | null
-  /** Includes the validator in the node's record, so that other members dial it. */
-  readonly announcesValidator?: boolean
   /** File with peer scores and records; null: nothing is saved. */
   readonly storePath: string | null
   readonly clock: Clock

@@ -15,8 +15,6 @@ export interface HelloContext {
   /** Id of the dialed node; null: the other side dialed. */
   readonly dialed: string | null
   readonly binding: Uint8Array
-  /** Private networks: only these nodes may connect. */
-  readonly allowed: ReadonlySet<string> | null
 }
 
 export interface HelloRefusal {
@@ -30,7 +28,7 @@ const differs = (reason: DisconnectReason, got: Hex | number, want: Hex | number
 
 /** Returns the reason for refusing a hello; cheap checks first, the signature last. */
 export const validateHello = (hello: Hello, scene: HelloContext): HelloRefusal | undefined => {
-  const { domain, forks, selfId, nodeId, dialed, binding, head, allowed } = scene
+  const { domain, forks, selfId, nodeId, dialed, binding, head } = scene
   if (hello.nodeId !== nodeId) return refuse('wrongIdentity', `says ${hello.nodeId}, proved ${nodeId}`)
   if (nodeId === selfId) return refuse('self', 'it is this node')
   if (dialed !== null && dialed !== nodeId) return refuse('wrongIdentity', `dialed ${dialed}, got ${nodeId}`)
@@ -40,7 +38,6 @@ export const validateHello = (hello: Hello, scene: HelloContext): HelloRefusal |
     const own = forks.at(head)
     return refuse('wrongForks', `got ${hello.forkHash}/${hello.forkNext}, have ${own.hash}/${own.next}`)
   }
-  if (allowed !== null && !allowed.has(nodeId)) return refuse('notAllowed', 'not on the allow list')
   if (hello.proof !== null && !isValidProof(hello.proof, domain, nodeId, binding)) {
     return refuse('badProof', `not signed by ${hello.proof.address} for this connection`)
   }

@@ -64,16 +64,6 @@ describe('both sides are told why', () => {
     expect(first.peerIds).toEqual([guest.key.id])
   })
 
-  test('an allow list', async () => {
-    const [friend, stranger] = [generateNodeKey(), generateNodeKey()]
-    const first = await nodes.start({ allowed: [friend.id] })
-    const second = await nodes.start({ nodeKey: stranger, staticPeers: [first.address] })
-    await until('refused', () => second.log.reasons('peer refused').length > 0)
-    expect(second.log.reasons('peer refused')).toEqual(['notAllowed'])
-    await nodes.start({ nodeKey: friend, staticPeers: [first.address] })
-    await until('connected', () => first.network.peerCount === 1)
-  })
-
   test('another node at that address', async () => {
     const first = await nodes.start()
     const second = await nodes.start({ staticPeers: [{ ...first.address, id: generateNodeKey().id }] })
