@@ -9,7 +9,8 @@ import { blockFromParts } from '../../src/primitives/block.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../src/primitives/header.ts'
 import type { ReceiptPrices } from '../../src/primitives/receipt/receipt.ts'
 import { nextBaseFee } from '../../src/rules/money/base-fee.ts'
-import { blobBaseFee, blobGasUsed, nextExcessBlobGas } from '../../src/rules/money/blob-fee.ts'
+import { blobBaseFee, blobGasUsed } from '../../src/rules/money/blob-fee.ts'
+import { nextExcessBlobGas } from '../ethereum-params.ts'
 import { requestsHash, withdrawalsRoot } from './ethereum-roots.ts'
 
 interface EthereumRulesOptions {

@@ -6,8 +6,6 @@ const MIN_BLOB_BASE_FEE = 1n
 /** e^177 is the last power below 2^256: above it the price exceeds any balance and is not computed. */
 const MAX_EXPONENT = 177n
 const MAX_PRICE = 2n ** 256n - 1n
-/** Gas by which the execution price is weighed against the blob price (EIP-7918). */
-const BLOB_BASE_COST = 8_192n
 
 /** Price of blob gas, wei per unit, at an excess: e^(excess / fraction) by its series, in integers (EIP-4844). */
 export const blobBaseFee = (excessBlobGas: bigint, { baseFeeUpdateFraction }: BlobParams): bigint => {
@@ -35,23 +33,3 @@ export const blobGasUsed = (transactions: readonly BlobFields[]): bigint =>
 /** Wei the sender must be able to pay for its blobs. */
 export const maxBlobFee = (tx: BlobFields): bigint =>
   tx.blobVersionedHashes === undefined ? 0n : blobGas(tx) * (tx.maxFeePerBlobGas ?? 0n)
-
-/** Parent header fields that determine the excess of its child; the parent of the first block with blobs has none. */
-interface BlobParent {
-  readonly excessBlobGas?: bigint | undefined
-  readonly blobGasUsed?: bigint | undefined
-  readonly baseFeePerGas?: bigint | undefined
-}
-
-/**
- * Excess blob gas of a block under these parameters (EIP-4844). `reserve`: from Osaka on a price far below that of execution does not
- * fall further (EIP-7918).
- */
-export const nextExcessBlobGas = (parent: BlobParent, blobs: BlobParams, reserve: boolean): bigint => {
-  const { excessBlobGas: excess = 0n, blobGasUsed: used = 0n, baseFeePerGas = 0n } = parent
-  const target = BigInt(blobs.target) * GAS_PER_BLOB
-  if (excess + used < target) return 0n
-  const isCheap = BLOB_BASE_COST * baseFeePerGas > GAS_PER_BLOB * blobBaseFee(excess, blobs)
-  if (reserve && isCheap) return excess + (used * BigInt(blobs.max - blobs.target)) / BigInt(blobs.max)
-  return excess + used - target
-}

@@ -2,9 +2,9 @@ import { createBlockHeader } from '@ethereumjs/block'
 import { createCustomCommon, Hardfork, Mainnet } from '@ethereumjs/common'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ETHEREUM_BLOBS } from '../../../../devtools/ethereum-params.ts'
+import { ETHEREUM_BLOBS, nextExcessBlobGas } from '../../../../devtools/ethereum-params.ts'
 import { GAS_PER_BLOB } from '../../../../src/config/forks.ts'
-import { blobBaseFee, nextExcessBlobGas } from '../../../../src/rules/money/blob-fee.ts'
+import { blobBaseFee } from '../../../../src/rules/money/blob-fee.ts'
 import { SEED } from '../../../support/seed.ts'
 
 const { cancun, prague, osaka } = ETHEREUM_BLOBS
