@@ -28,7 +28,7 @@ const polled = (timeout: number) => ({ expect: { poll: { timeout } } })
 
 /** The tests of processes start what users install, which takes half of the source's time. */
 const PROCESSES = {
-  ...{ testTimeout: 180_000, ...polled(60_000) },
+  ...{ testTimeout: 300_000, ...polled(120_000) },
   ...{ globalSetup: 'test/support/build.ts', env: { BUILD: process.env['BUILD'] ?? 'dist' } },
 }
 /** Files that load the machine as far as it goes, or whose figures are of the machine: beside them, others would only wait. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { parseAbi } from 'viem'
+import { PATIENCE_MS } from '../support/devnet.ts'
 import { compileSolidity } from '../support/solidity.ts'
 
 /** The contract of the foundry project, in the words that ethers and viem read. */
@@ -40,7 +41,7 @@ export const RESTING_GAS_PRICE = 275n * 10n ** 8n
 /** Resolves as soon as `arrived` is called, and fails by itself after `ms`. */
 export const signal = <Value>(
   what: string,
-  ms = 60_000,
+  ms = PATIENCE_MS,
 ): { promise: Promise<Value>; arrived: (value: Value) => void } => {
   const { promise, resolve, reject } = Promise.withResolvers<Value>()
   const timer = setTimeout(() => reject(new Error(`${what}: nothing came within ${ms} ms`)), ms)

@@ -80,7 +80,7 @@ describe('web3 4 over HTTP', () => {
   })
 
   test('sends value, and counts confirmations', async () => {
-    const confirmed = signal<bigint>('two confirmations', 60_000)
+    const confirmed = signal<bigint>('two confirmations')
     const sending = web3.eth.sendTransaction({ from, to: SINK, value: 5n })
     void sending.on('confirmation', ({ confirmations }) => {
       if (confirmations >= 2n) confirmed.arrived(confirmations)

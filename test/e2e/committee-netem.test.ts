@@ -9,7 +9,6 @@ const BLOCKS = 8
 
 test.skipIf(why !== undefined)(
   `four validators over a network namespace that is late and loses packets${why === undefined ? '' : ` (skipped: ${why})`}`,
-  { timeout: 120_000 },
   () => {
     const bench = join(ROOT, 'bench', 'committee.ts')
     const args = ['--mode', 'netem', '--blocks', String(BLOCKS), '--block-time', '0.5']

@@ -10,7 +10,7 @@ import { HDNodeWallet, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { tandem } from '../support/command.ts'
-import { eventually, LAUNCHER, ROOT, type RunningNode, startDevnet } from '../support/devnet.ts'
+import { eventually, LAUNCHER, PATIENCE_MS, ROOT, type RunningNode, startDevnet } from '../support/devnet.ts'
 
 const SINK = '0x000000000000000000000000000000000000dEaD'
 const GWEI = 10n ** 9n
@@ -347,10 +347,10 @@ describe('what cannot be', () => {
     // The ready line fails, and so does the line about that.
     child.stdout.destroy()
     child.stderr.destroy()
-    const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
+    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
     expect(await once(child, 'exit')).toEqual([1, null])
     clearTimeout(timer)
-  }, 60_000)
+  })
 
   test('a port in use is named, and no folder stays', async () => {
     const server = createServer().listen(0, '127.0.0.1')

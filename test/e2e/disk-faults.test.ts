@@ -147,7 +147,7 @@ class Victim {
     const granting = this.#askForGrants(ready, () => stopped)
     const editing = this.#isDevnet ? this.#edit(ready, () => stopped) : undefined
     arm()
-    const untilMs = performance.now() + 12_000
+    const untilMs = performance.now() + 40_000
     while (!hasEnded(node) && this.#disk.failed === 0 && performance.now() < untilMs) await sleep(20)
     // A node that gets over it goes on for a while.
     const laterMs = performance.now() + 1_500

@@ -188,9 +188,7 @@ describe(`${KILLS} kills under load, seed ${SEED}`, () => {
   })
 })
 
-test('an acknowledged transaction is known at every moment, also on its way from the pool into a block', {
-  timeout: 60_000,
-}, async () => {
+test('an acknowledged transaction is known at every moment, also on its way from the pool into a block', async () => {
   const node = spawnNode(['devnet', '--port', '0', '--block-time', '0'])
   const ready = await node.ready
   const lost: string[] = []

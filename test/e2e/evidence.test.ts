@@ -109,7 +109,7 @@ describe('a validator that signs two blocks', () => {
     expect(again.isClosed).toBe(false)
     for (const node of nodes) expect(timesIn(node.log, 'evidence against a validator')).toBeLessThanOrEqual(1)
     again.close()
-  }, 120_000)
+  })
 })
 
 describe('two instances of one validator', () => {
@@ -154,5 +154,5 @@ describe('two instances of one validator', () => {
     expect(council.node(3).log).toMatch(/The validator key of 0x[0-9a-f]{40} is in use by another node of the network/)
     expect(errors).toMatchObject([{ code: 'KEY_IN_USE_ELSEWHERE', detail: { address: validatorOf(3) } }])
     await council.goOn([0, 1, 2], 4)
-  }, 120_000)
+  })
 })

@@ -61,7 +61,7 @@ beforeAll(async () => {
   follower = await committee.add('wasm')
   await follower.start(validators, ['--execution', 'wasm'])
   clients = clientsOf()
-}, 90_000)
+})
 afterAll(() => committee?.close())
 
 test('viem deploys, sends, reads, and gets the data of a revert', async () => {
@@ -84,7 +84,7 @@ test('viem deploys, sends, reads, and gets the data of a revert', async () => {
   })
   await expect(refused).rejects.toThrow(/InsufficientBalance\(uint256 available, uint256 required\)/)
   hashes.push(deployed.transactionHash, hash)
-}, 60_000)
+})
 
 test('ethers sends, waits and reads', async () => {
   const provider = new JsonRpcProvider(urlOf(first()), undefined, { polling: true, pollingInterval: 100 })
@@ -94,7 +94,7 @@ test('ethers sends, waits and reads', async () => {
   expect(await contract.getFunction('balanceOf').staticCall(committee.accounts[1]?.address)).toBeGreaterThan(0n)
   hashes.push(receipt?.hash as Hex)
   provider.destroy()
-}, 60_000)
+})
 
 describe.runIf('found' in foundry)('cast', () => {
   test('sends and calls', async () => {
@@ -111,7 +111,7 @@ describe.runIf('found' in foundry)('cast', () => {
     const called = await run(cast, ['call', ledger, 'balanceOf(address)(uint256)', SINK], options)
     expect(called.stdout.trim()).toBe('7')
     hashes.push(receipt.transactionHash)
-  }, 60_000)
+  })
 })
 
 test('a call without end is stopped by time, and others are answered meanwhile', async () => {
@@ -119,7 +119,7 @@ test('a call without end is stopped by time, and others are answered meanwhile',
   const endless = rpc(urlOf(first()), 'eth_call', [call, 'latest', { [SINK]: { code: LOOP } }]).catch(error => error)
   expect(await rpc(urlOf(first()), 'eth_call', [{ to: SINK }, 'latest'])).toBe('0x')
   expect(await endless).toMatchObject({ message: expect.stringMatching(/timeout|out of gas/) })
-}, 60_000)
+})
 
 test('calls, estimates and access lists are those of the other engine', async () => {
   const height = await rpc<Hex>(urlOf(first()), 'eth_blockNumber')
@@ -143,7 +143,7 @@ test('calls, estimates and access lists are those of the other engine', async ()
     const responses = await Promise.all([first(), follower].map(node => asked(node, method, params)))
     expect(responses[0], method).toEqual(responses[1])
   }
-}, 60_000)
+})
 
 test.each([
   {},
@@ -173,4 +173,4 @@ test('all five have the same chain', async () => {
   const number = Number(await rpc<Hex>(urlOf(first()), 'eth_blockNumber'))
   const heads = await Promise.all([...validators, follower].map(node => node.reach(number)))
   expect(new Set(heads).size).toBe(1)
-}, 60_000)
+})

@@ -111,7 +111,7 @@ test.each(RUNS.map(kinds => [kinds.map(({ kind }) => kind).join(', '), kinds] as
       ...honest.map(node => node.start(committee.others(node))),
     ])
     const sign = signerOf(bytesToHex(committee.funded), await chainIdOf(honest[0]!))
-    await honest[0]!.reach(3, 60_000)
+    await honest[0]!.reach(3)
     const turns = Math.max(TURNS, blocks.length)
     const proposed = ({ kind, gas }: KindOfBlock): number =>
       byzantine.log.split(`byzantine block: ${kind}, ${gas} gas`).length - 1

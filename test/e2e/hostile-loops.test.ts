@@ -165,7 +165,7 @@ const repeat = (width: number, method: string, params: readonly unknown[], answe
     }),
   )
 
-test('nothing, for comparison', { timeout: 60_000 }, async () => {
+test('nothing, for comparison', async () => {
   const watched = await during(async () => {})
   report('quiet', watched)
   missedNone(watched)
@@ -178,7 +178,7 @@ test.each([
   ['a creation that never ends', 2, 'eth_call', [{ data: LOOP, gas: GAS }, 'latest']],
   ['eth_estimateGas of a loop', 2, 'eth_estimateGas', [{ data: LOOP }, 'latest']],
   ['eth_createAccessList of a loop', 2, 'eth_createAccessList', [{ data: LOOP, gas: GAS }, 'latest']],
-] as const)('%s', { timeout: 90_000 }, async (what, width, method, params) => {
+] as const)('%s', async (what, width, method, params) => {
   const answers: string[] = []
   const watched = await during(repeat(width, method, params, answers), ANSWERS)
   report(what, watched)
@@ -189,7 +189,7 @@ test.each([
   missedNone(watched)
 })
 
-test('a precompile with the work of a whole call in one step', { timeout: 90_000 }, async () => {
+test('a precompile with the work of a whole call in one step', async () => {
   // modexp (5) of 1 kB numbers: one call that no turn of the interpreter divides.
   const word = (value: number): string => value.toString(16).padStart(64, '0')
   const data = `0x${word(1024)}${word(1024)}${word(1024)}${'ff'.repeat(3 * 1024)}`
@@ -201,7 +201,7 @@ test('a precompile with the work of a whole call in one step', { timeout: 90_000
   missedNone(watched)
 })
 
-test('memory that grows as far as gas goes', { timeout: 90_000 }, async () => {
+test('memory that grows as far as gas goes', async () => {
   // JUMPDEST, MSIZE, PUSH0, SWAP1, MSTORE, PUSH0, JUMP.
   const answers: string[] = []
   const watched = await during(
@@ -212,7 +212,7 @@ test('memory that grows as far as gas goes', { timeout: 90_000 }, async () => {
   missedNone(watched)
 })
 
-test('eth_getLogs over everything, with all the alternatives a filter takes', { timeout: 90_000 }, async () => {
+test('eth_getLogs over everything, with all the alternatives a filter takes', async () => {
   const topics = Array.from({ length: 1_000 }, (_, index) => `0x${index.toString(16).padStart(64, '0')}`)
   const answers: string[] = []
   const filter = { fromBlock: '0x0', toBlock: '0xffffff', topics: [null, topics, topics, topics] }
@@ -222,7 +222,7 @@ test('eth_getLogs over everything, with all the alternatives a filter takes', { 
   missedNone(watched)
 })
 
-test('eth_getLogs with nearly as many results as there may be, over and over', { timeout: 90_000 }, async () => {
+test('eth_getLogs with nearly as many results as there may be, over and over', async () => {
   // PUSH2 3000, JUMPDEST, PUSH0, PUSH0, LOG0, PUSH1 1, SWAP1, SUB, DUP1, PUSH1 3, JUMPI, STOP.
   const noisy = hexToBytes('0x610bb85b5f5fa0600190038060035700')
   const signed = signerOf(ready.accounts[2]?.privateKey ?? '0x', ready.chainId)
@@ -257,9 +257,7 @@ test('eth_getLogs with nearly as many results as there may be, over and over', {
     .toMatch(/^-32000 query returned more than 10000 results\. Try with this block range \[0x0, 0x[0-9a-f]+\]$/)
 })
 
-test('a transaction that never ends costs its sender all the gas it may run with, and others are answered meanwhile', {
-  timeout: 90_000,
-}, async () => {
+test('a transaction that never ends costs its sender all the gas it may run with, and others are answered meanwhile', async () => {
   const signed = signerOf(ready.accounts[1]?.privateKey ?? '0x', ready.chainId)
   const { raw, hash } = signed({ nonce: 0, to: null, data: hexToBytes(LOOP), gasLimit: 120_000_000n })
   const sent = (attack: Attack) =>
@@ -289,7 +287,7 @@ const flood = async (batches: number, method: string, params: readonly unknown[]
   return [...new Set(answers.flat().map(({ error }) => error?.message ?? 'answered'))]
 }
 
-test('more proofs, log queries and calls at once than may wait are refused in words', { timeout: 90_000 }, async () => {
+test('more proofs, log queries and calls at once than may wait are refused in words', async () => {
   const BUSY = /^(answered|too many .* waiting, try again later)$/
   const owner = ready.accounts[0]?.address
   await eventually(

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await Promise.all(VALIDATORS.map(index => council.run(index)))
   await council.goOn(VALIDATORS, 2)
   rssBefore = await rssMegabytes(council.first.ready.metrics)
-}, 60_000)
+})
 afterAll(() => council?.close())
 
 const sample = async (name: string): Promise<number> => (await scrape(council.first.ready.metrics)).get(name) ?? 0

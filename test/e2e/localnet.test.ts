@@ -59,7 +59,7 @@ describe('four validators and a full node', () => {
     reader = createPublicClient({ chain, transport: http(), pollingInterval: 100 })
     const account = privateKeyToAccount(ready.accounts[0]?.privateKey as Hex)
     wallet = createWalletClient({ account, chain, transport: http() })
-  }, 90_000)
+  })
   afterAll(async () => {
     await localnet.process.kill()
     rmSync(dir, { recursive: true, force: true })
@@ -176,7 +176,7 @@ describe('four validators and a full node', () => {
     } finally {
       await again.process.kill()
     }
-  }, 90_000)
+  })
 })
 
 test('two of four members with empty folders are named with the option that ends the standstill, and it does', async () => {
@@ -208,7 +208,7 @@ test('two of four members with empty folders are named with the option that ends
         rmSync(join(dir, 'net', name, part), { recursive: true, force: true })
     await run([], async localnet => {
       localnet.ready.catch(() => {})
-      const slow = await localnet.until('the reason', ({ event }) => event === 'slow', 90_000)
+      const slow = await localnet.until('the reason', ({ event }) => event === 'slow')
       expect(slow).toMatchObject({ quarantined: lost })
     })
     await run(['--trust-missing-log'], async ({ ready }) => expect((await ready).nodes).toHaveLength(4))
@@ -242,7 +242,7 @@ test('whatever ends the command ends its nodes', async () => {
   process.kill(localnet.process.child.pid as number, 'SIGKILL')
   await eventually('no node', async () => (nodes.some(({ pid }) => runs(pid)) ? undefined : true))
   rmSync(datadir, { recursive: true, force: true })
-}, 60_000)
+})
 
 test('a node that dies ends a test that waits for a block, with status 1', async () => {
   const args = ['--validators', '1', '--full', '1', '--block-time', '0.5', '--until-block', '1000000']
@@ -256,4 +256,4 @@ test('a node that dies ends a test that waits for a block, with status 1', async
   } finally {
     await localnet.process.kill()
   }
-}, 60_000)
+})

@@ -68,7 +68,7 @@ describe('paths that cannot be used', () => {
     ],
     ['a folder instead of a file', ['.'], /^tandem: --state: .* is no file\.\n$/],
   ])('--state is checked at the start: %s', async (_, path, text) => {
-    const failed = await tandem(['devnet', '--port', '0', '--state', join(dir, ...path)], { timeoutMs: 20_000 })
+    const failed = await tandem(['devnet', '--port', '0', '--state', join(dir, ...path)], { timeoutMs: 60_000 })
     expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(text) })
   })
 
@@ -78,7 +78,7 @@ describe('paths that cannot be used', () => {
     ['explorer', (): string[] => ['explorer', '--node', 'ws://127.0.0.1:1', '--datadir', join(dir, 'solc-explorer')]],
   ])('--solc-dir is checked at the start: %s', async (_, args) => {
     const nowhere = join(dir, 'nowhere')
-    const failed = await tandem([...args(), '--solc-dir', nowhere], { timeoutMs: 20_000 })
+    const failed = await tandem([...args(), '--solc-dir', nowhere], { timeoutMs: 60_000 })
     expect(failed).toMatchObject({
       code: 1,
       stdout: '',
@@ -137,7 +137,7 @@ test('the loop of docs/localnet.md ends with the status of a localnet that fails
   const script = /^ {4}tandem localnet --port 0 --json[\s\S]*?jq -r \.http\)$/m.exec(page)?.[0]
   if (script === undefined) throw new Error('the page shows the loop')
   const failing = `tandem() { node '${LAUNCHER}' "$@" --datadir /dev/null/x; }\n`
-  const ended = await run('bash', ['-ec', failing + script], { cwd: dir, timeoutMs: 30_000 })
+  const ended = await run('bash', ['-ec', failing + script], { cwd: dir })
   expect(ended.code).toBe(1)
   expect(ended.stderr).toContain('tandem: ')
 })

@@ -68,7 +68,7 @@ const indexed = async ({ url }: Running, path: string): Promise<unknown> => {
   }
 }
 
-const patient = { timeout: 60_000, interval: 200 }
+const patient = { interval: 200 }
 
 test(
   'blocks move to segments and are dropped while a node serves them, also when it is killed',
@@ -141,7 +141,7 @@ test(
     }),
 )
 
-test('db verify names a segment that is damaged, missing or of other blocks, and fails', { timeout: 120_000 }, () =>
+test('db verify names a segment that is damaged, missing or of other blocks, and fails', () =>
   withTempDir(async dataDir => {
     const chain = await openTestChain(dataDir)
     for (let number = 1; number <= 3; number++) await chain.mine()
@@ -177,5 +177,4 @@ test('db verify names a segment that is damaged, missing or of other blocks, and
       writeFileSync(path, bytes)
     }
     expect((await verify()).code).toBe(0)
-  }),
-)
+  }))

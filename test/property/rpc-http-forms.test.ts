@@ -35,7 +35,7 @@ const exchange = async (bytes: Buffer, cuts: readonly number[], answers: number)
   let received = Buffer.alloc(0)
   const bodies: string[] = []
   const done = new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`${bodies.length} of ${answers} answers`)), 3_000)
+    const timer = setTimeout(() => reject(new Error(`${bodies.length} of ${answers} answers`)), 60_000)
     socket.on('error', reject)
     socket.on('data', (data: Buffer) => {
       received = Buffer.concat([received, data])

@@ -20,7 +20,7 @@ import { councilGenesis, rewardOf, validatorKey, validatorOf } from '../support/
 
 const CYCLE = 4
 /** Real time that one block of all nodes may take. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 100_000
 
 /** As nodes are put together, with a mesh for the network and a clock that waits for them. */
 interface Node {

@@ -77,7 +77,8 @@ export const startNode = async (command: readonly string[], env: NodeJS.ProcessE
   // A test that is cut short leaves no node behind.
   const end = () => child.kill('SIGKILL')
   process.once('exit', end)
-  const exited = new Promise<number | null>(resolve => child.once('exit', code => resolve(code)))
+  // Its last lines may come after its exit.
+  const exited = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
   void exited.then(() => process.off('exit', end))
   child.stderr.on('data', data => lines.push(String(data)))
   const ready = await new Promise<ReadyLine>((resolve, reject) => {
@@ -85,7 +86,7 @@ export const startNode = async (command: readonly string[], env: NodeJS.ProcessE
       lines.push(line)
       if (line.startsWith('{"ready"')) resolve(JSON.parse(line) as ReadyLine)
     })
-    child.once('exit', code => reject(new Error(`the node ended with ${code}:\n${lines.join('\n')}`)))
+    child.once('close', code => reject(new Error(`the node ended with ${code}:\n${lines.join('\n')}`)))
   })
   return {
     ...ready,
@@ -109,7 +110,7 @@ export const startDevnet = (options: readonly string[] = [], env: NodeJS.Process
   startNode(['devnet', ...(options.includes('--port') ? [] : ['--port', '0']), ...options], env)
 
 /** Longest wait for something that must come: only a test that fails waits for it, on a machine of any speed. */
-export const PATIENCE_MS = 60_000
+export const PATIENCE_MS = 120_000
 
 /** Asks until the answer is wanted; answers it, or throws with the last one. */
 export const eventually = async <T>(

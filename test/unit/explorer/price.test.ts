@@ -13,7 +13,7 @@ const BASE: PriceConfig = {
   pair: undefined,
   oracle: undefined,
   exchanges: [],
-  timeoutMs: 500,
+  timeoutMs: 20_000,
   maxAgeSeconds: 600,
   refreshSeconds: 30,
 }
@@ -61,10 +61,8 @@ test('the middle of the exchanges that answer counts; those that fail are left o
     '/inherited': json({}),
     '/long': json({ price: 1, filler: 'x'.repeat(300_000) }),
     '/moved': response => void response.writeHead(302, { location: '/b' }).end(),
-    // Never answers.
-    '/silent': () => {},
   })
-  const failing = ['status', 'text', 'negative', 'path', 'long', 'moved', 'silent'].map(name => exchange(name, 'price'))
+  const failing = ['status', 'text', 'negative', 'path', 'long', 'moved'].map(name => exchange(name, 'price'))
   const exchanges = [exchange('a', 'data.0.last'), exchange('b', 'price'), exchange('c', 'price'), ...failing]
   const { service, clock } = serviceOf({ ...BASE, exchanges: [...exchanges, exchange('inherited', 'toString.length')] })
   const expected = {
@@ -85,6 +83,13 @@ test('the middle of the exchanges that answer counts; those that fail are left o
   expect((await two.service.price()).price).toBe(0.6)
   clock.ms += 31_000
   expect(await service.price()).toMatchObject(expected)
+})
+
+test('an exchange that never answers is not waited for longer than the config says, and the others count', async () => {
+  const { exchange } = await withExchanges({ '/a': json({ price: 2 }), '/silent': () => {} })
+  const exchanges = [exchange('silent', 'price'), exchange('a', 'price')]
+  const { service } = serviceOf({ ...BASE, exchanges, timeoutMs: 4_000 })
+  expect(await service.price()).toMatchObject({ price: 2, sources: 1 })
 })
 
 test('an oracle counts before the exchanges as long as its round is fresh', async () => {

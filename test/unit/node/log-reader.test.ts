@@ -40,7 +40,7 @@ test.runIf(process.platform === 'linux').each(['json', 'pretty'])(
     withLogs(format, async (child, read) => {
       await once(child.stdout as Readable, 'data')
       let text = ''
-      await expect.poll(() => (text += read()), { timeout: 20_000 }).toContain('log lines lost')
+      await expect.poll(() => (text += read())).toContain('log lines lost')
       expect(text).toMatch(format === 'json' ? /"number":0,/ : /line number=0 /)
       ;(child.stdin as Writable).end('on')
       await once(child, 'exit')

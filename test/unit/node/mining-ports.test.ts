@@ -78,11 +78,9 @@ test('a public port does not tell of the miner behind it, and the operator port 
   expect(await rpc(http, 'eth_mining')).toBe(false)
   expect(await rpc(http, 'eth_hashrate')).toBe('0x0')
   expect(await rpc(operator as string, 'eth_mining')).toBe(true)
+  await expect.poll(() => rpc<string>(http, 'native_proofBlockNumber').then(Number)).toBeGreaterThan(1)
   await expect
-    .poll(() => rpc<string>(http, 'native_proofBlockNumber').then(Number), { timeout: 20_000 })
-    .toBeGreaterThan(1)
-  await expect
-    .poll(() => rpc<{ miner: string }>(http, 'eth_getBlockByNumber', ['latest', false]), { timeout: 20_000 })
+    .poll(() => rpc<{ miner: string }>(http, 'eth_getBlockByNumber', ['latest', false]))
     .toMatchObject({ miner: MINER })
 })
 
@@ -100,6 +98,6 @@ test('Stratum is off unless asked for; its workers count in the hash rate of the
   expect(await rpc(operator as string, 'eth_mining')).toBe(true)
   expect([await rpc(http, 'eth_mining'), await rpc(http, 'eth_hashrate')]).toEqual([false, '0x0'])
   await expect
-    .poll(() => rpc<{ miner: string }>(http, 'native_getProofHeader', ['0x1']), { timeout: 20_000 })
+    .poll(() => rpc<{ miner: string }>(http, 'native_getProofHeader', ['0x1']))
     .toMatchObject({ miner: MINER })
 })

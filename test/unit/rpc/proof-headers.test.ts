@@ -120,7 +120,7 @@ test('subscribers hear of each header when a block makes it final', () =>
   withDevNode(async (ask, { urls: { ws } }) => {
     const socket = new WebSocket(ws)
     const messages: { id?: number; error?: { code: number }; params?: { result: Answer } }[] = []
-    const next = (count: number) => expect.poll(() => messages.length, { timeout: 10_000 }).toBe(count)
+    const next = (count: number) => expect.poll(() => messages.length).toBe(count)
     socket.on('message', data => messages.push(JSON.parse(String(data))))
     await new Promise(resolve => socket.once('open', resolve))
     const subscribe = (id: number, namespace: string) =>
@@ -148,13 +148,13 @@ test('subscribers to work get it at once and whenever it changes, for the addres
     subscribe(1, 'eth', 'newWork', MINER)
     subscribe(2, 'native', 'newWork', 'nobody')
     subscribe(3, 'native', 'newWork', MINER)
-    await expect.poll(() => works().length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => works().length).toBe(1)
     expect(messages.find(({ id }) => id === 1)?.error?.code).toBe(-32601)
     expect(messages.find(({ id }) => id === 2)?.error?.code).toBe(-32602)
     expect(works()[0]).toEqual(await ask('native_getWork', MINER))
     await mineHeader(ask)
     await ask('evm_mine')
-    await expect.poll(() => works().length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => works().length).toBe(2)
     expect(works()[1]).toEqual(await ask('native_getWork', MINER))
     socket.close()
   }))

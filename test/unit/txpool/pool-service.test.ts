@@ -2,7 +2,7 @@ import { bytesToHex, concatBytes, type Hex } from '@tandem/base/bytes.ts'
 import { systemClock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ClientPoolPort } from '../../../src/chain/store/types.ts'
 import { POOL_LIMITS } from '../../../src/config/limits/pool.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
@@ -124,7 +124,7 @@ describe('submit', () => {
     storage.gate = gate.promise
     const raw = signedTransfer(1, { nonce: 0 })
     const first = service.submit(raw)
-    await vi.waitFor(() => expect(service.counts().pending).toBe(1))
+    await expect.poll(() => service.counts().pending).toBe(1)
     storage.failIn = 1
     const second = service.submit(raw)
     gate.resolve()

@@ -42,7 +42,7 @@ test.each([20, 0])('mines headers for the server of a node whose fork is at %d',
   const { source, miner } = clientOf(port)
   miner.start()
   source.start()
-  await expect.poll(() => pool.size, { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => pool.size).toBe(1)
   expect(pool.best()?.header.coinbase).toBe(MINER)
   await expect.poll(() => source.counts.accepted).toBeGreaterThan(0)
   expect(server.accounts.account(`${MINER}.rig`, 0)?.counts.accepted).toBeGreaterThan(0)
@@ -86,7 +86,7 @@ test('connects again after each loss, later each time, and has no job meanwhile'
   await expect.poll(() => jobs.filter(Boolean).length).toBe(1)
   expect(news.slice(0, 3).map(text => /next try in (\d+) s/.exec(text)?.[1])).toEqual(['1', '2', '4'])
   const job = { version: 2, target: 5n, noncePrefix: Uint8Array.of(0xab, 0x12) }
-  await expect.poll(() => jobs.filter(Boolean).length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => jobs.filter(Boolean).length).toBe(2)
   expect(jobs.slice(-3)).toEqual([expect.objectContaining(job), undefined, expect.objectContaining(job)])
   // The wait begins anew once a login was accepted.
   expect(news.findLast(text => /next try/.test(text))).toMatch(/next try in 1 s/)

@@ -80,7 +80,7 @@ test('entries in the order of the files and of the tests in them, whichever thre
   expect(lines.at(-1)).toMatchObject({ skipped: true, reason: 'unknown fork' })
   expect(stderr).toBe('403 passed, 0 failed, 3 skipped\n')
   expect(code).toBe(0)
-}, 30_000)
+})
 
 test('invalid files are reported one by one, and the others run', async () => {
   const good = write('good.json', { good: fixture(['London', 'Cancun']) })
@@ -95,7 +95,7 @@ test('invalid files are reported one by one, and the others run', async () => {
   expect(said[1]).toMatch(new RegExp(`^tandem: ${torn}: file: not JSON: `))
   expect(said[2]).toBe('1 passed, 0 failed, 0 skipped, 2 of 3 files not read')
   expect(code).toBe(1)
-}, 30_000)
+})
 
 test.each(['ethereumjs', 'shadow'])(
   'a root that differs fails, on %s too',
