@@ -17,8 +17,8 @@ export const BLOCK_BOUNDS = {
 /** Strict decoding of one item; no message of this protocol nests deeper than 6. */
 export const RLP_BOUNDS = { depth: 16, items: 262_144 } as const
 
-/** Bounds of the genesis block and its file. */
-export const GENESIS_BOUNDS = { codeBytes: 1024 * 1024, vanityBytes: 32 } as const
+/** Bounds of the genesis block and its file. `v` of a legacy signature (2 id + 36, EIP-155) is exact up to this chain id. */
+export const GENESIS_BOUNDS = { codeBytes: 1024 * 1024, vanityBytes: 32, chainId: 4_503_599_627_370_475 } as const
 
 /** Of the council contract, which names the first itself: members, and text that names one. */
 export const COUNCIL_BOUNDS = {

@@ -35,7 +35,8 @@ const optionsOf = (given: CreateDevnetOptions): DevnetOptions => {
   for (const name of ['hardfork', 'clientName'] as const)
     if (options[name] !== undefined && !CHOICES[name].some(choice => choice === options[name]))
       throw new Error(`${name} must be one of ${CHOICES[name].join(', ')}`)
-  const { accounts, blockTime } = options
+  const { accounts, blockTime, chainId } = options
+  if (typeof chainId === 'bigint') throw new Error('chainId must be a number, not a bigint')
   if (!Number.isInteger(accounts) || accounts < 1 || accounts > DEVNET_LIMITS.accounts)
     throw new Error(`accounts must be a whole number from 1 to ${DEVNET_LIMITS.accounts}`)
   const { least, most } = DEVNET_LIMITS.blockSeconds

@@ -100,7 +100,7 @@ const readNetwork = (value: GenesisValue): NetworkName => {
 const readNetworkParams = (root: GenesisValue, network: NetworkName): NetworkParams => {
   const base = NETWORKS[network]
   const chainId = root.optional('chainId')
-  const id = chainId?.integer(1) ?? base.chainId
+  const id = chainId?.integer(1, GENESIS_BOUNDS.chainId) ?? base.chainId
   // A public network is identified by its chain id, for which wallets sign.
   if (base.needsGenesisFile && id !== base.chainId) {
     chainId?.fail(

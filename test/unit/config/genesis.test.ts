@@ -132,6 +132,7 @@ describe('a genesis of our own format', () => {
     ['another version', 'format', { format: 'tandem/2' }],
     ['an unknown network', 'network', { network: 'mainnet2' }],
     ['another chain id of a public network', 'chainId', { network: 'mainnet', chainId: 5 }],
+    ['a chain id that legacy signatures cannot hold', 'chainId', { chainId: 4_503_599_627_370_476 }],
     ['a fraction of a second', 'timestamp', { timestamp: 1.5 }],
     ['no council', 'council', { council: [] }],
     [

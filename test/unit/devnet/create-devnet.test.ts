@@ -138,6 +138,20 @@ describe('a chain in this process', () => {
     expect(process.getActiveResourcesInfo().filter(name => name === 'TCPServerWrap').length).toBe(2)
   })
 
+  test.each([31337n, 4_503_599_627_370_476, '5'] as unknown[] as number[])(
+    'names the option of the chain id %s, which is none',
+    chainId => expect(createDevnet({ chainId })).rejects.toThrow('chainId'),
+  )
+
+  test('signs legacy transactions on the chain of the largest id', async () => {
+    const chain = await open({ chainId: 4_503_599_627_370_475 })
+    const hash = await send(chain, 0, 1, 5n)
+    expect(await ask(chain, 'eth_getTransactionByHash', hash)).toMatchObject({
+      type: '0x0',
+      chainId: '0xfffffffffffeb',
+    })
+  })
+
   test('leaves an error of a listener to the process, and goes on', async () => {
     const script = join(mkdtempSync(join(tmpdir(), 'tandem-test-')), 'listener.ts')
     onTestFinished(() => rmSync(dirname(script), { recursive: true }))

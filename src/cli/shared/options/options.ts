@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { DEVNET_LIMITS } from '../../../config/limits/commands.ts'
 import { MEMORY_LIMITS } from '../../../config/limits/storage.ts'
 import { NAMESPACES, type Namespace } from '../../../config/networks.ts'
+import { GENESIS_BOUNDS } from '../../../config/protocol-bounds.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { EXECUTION_MODES, type ExecutionMode } from '../../../evm/executor-types.ts'
 import type { ExplorerFiles } from './explorer-files.ts'
@@ -24,11 +25,8 @@ export const collectOption =
   <T>(parse: (text: string) => T) =>
   (text: string, before: readonly T[] | undefined): readonly T[] => [...(before ?? []), parse(text)]
 
-/** Wallets compute v of a signature (2 id + 36, EIP-155) as a number: above this it would lose digits. */
-const MAX_CHAIN_ID = 4_503_599_627_370_475
-
 export const chainIdOption = (description: string): Option =>
-  new Option('--chain-id <number>', description).argParser(integerOption(1, MAX_CHAIN_ID))
+  new Option('--chain-id <number>', description).argParser(integerOption(1, GENESIS_BOUNDS.chainId))
 
 export const trustMissingLogOption = (): Option =>
   new Option(
