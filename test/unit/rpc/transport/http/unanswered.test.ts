@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
+import { HttpWire } from '../../../../support/http-wire.ts'
 import { eventually } from '../../../../support/node-process.ts'
 import { dial, readAll } from '../../../../support/raw-http.ts'
 import { Rig } from '../../../../support/rpc/rig.ts'
@@ -83,11 +84,14 @@ test('an upgrade sent behind a request without a response is a request like othe
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 426'])
 })
 
-test('a connection ends after so many requests', async () => {
+test('a connection is told to end with the last of so many requests, and one behind it is refused', async () => {
   await start()
   const { connectionRequests } = RPC_LIMITS
-  const socket = await dial(rig.server.port, CLIENT)
-  const text = readAll(socket)
-  socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(connectionRequests))
-  expect((await text).match(/HTTP\/1\.1 200/g)).toHaveLength(connectionRequests)
+  const wire = await HttpWire.open(rig.server.port, CLIENT)
+  await wire.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(connectionRequests + 1))
+  const responses = await wire.until(connectionRequests + 1, 50_000)
+  const shown = responses.map(({ status, head }) => `${status} ${/\r\nconnection: (\S+)/i.exec(head)?.[1]}`)
+  expect(new Set(shown.slice(0, -2))).toEqual(new Set(['200 keep-alive']))
+  expect(shown.slice(-2)).toEqual(['200 close', '503 close'])
+  wire.end()
 })
