@@ -126,7 +126,7 @@ const scheduleRetransmit = ({ height, out }: StepContext, atMs: number): void =>
 }
 
 export const onTimeout = (ctx: StepContext, timer: TimerName, round: number, isolated: boolean): void => {
-  const { height, config, nowMs } = ctx
+  const { height, config, nowMs, out } = ctx
   if (timer === 'retransmit') {
     broadcastStatus(ctx)
     scheduleRetransmit(ctx, nowMs + config.retransmitMs)
@@ -140,6 +140,8 @@ export const onTimeout = (ctx: StepContext, timer: TimerName, round: number, iso
     if (isolated) schedulePropose(ctx, nowMs + config.retransmitMs)
     else tryPropose(ctx)
   } else if (round === height.round) {
+    // A relay that has it requests it from nobody, but passes it on to members that lost it.
+    if (isolated && height.own.roundChange !== null) out.push({ type: 'broadcast', message: height.own.roundChange })
     if (isolated || isBuildingAlone(height)) startRoundTimer(ctx, nowMs)
     else startRoundChange(ctx, round + 1)
   }

@@ -176,6 +176,11 @@ export const MUTANTS = {
   ),
   'no timer for a round entered later': mutant(['consensus/core/rounds.ts', '  startRoundTimer(ctx, ctx.nowMs)\n', '']),
   'a round given up alone': mutant(['consensus/core/rounds.ts', '  return count >= quorum\n', '  return count > 0\n']),
+  'a round change sent once': mutant([
+    'consensus/core/height.ts',
+    'isolated && height.own.roundChange !== null',
+    'false',
+  ]),
   'no status from who follows a lone member': mutant([
     'consensus/core/status.ts',
     'members.length > 1 || index < 0',

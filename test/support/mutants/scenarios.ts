@@ -18,6 +18,7 @@ import { block, CORE_LIMITS, CoreBench, commit, prepare, proposal, roundChange }
 import { committeeOf, DOMAIN, keyOf, signerOf } from '../consensus/member.ts'
 import { MemoryFiles } from '../consensus/memory-files.ts'
 import { BODY_SCENARIOS } from './body-scenarios.ts'
+import { restartedBehindRelay } from './relay-scenario.ts'
 
 /* Restarts: what a member remembers, and when it signs again (docs/design/consensus.md#first-signature). */
 
@@ -218,6 +219,7 @@ export const SCENARIOS = {
   'messages of later heights are bounded': flooded,
   'a second proposal of one round is not signed': proposedTwice,
   'a block that a quorum prepared may leave out a proof header': preparedIsExempt,
+  'members that restarted behind a relay decide': restartedBehindRelay,
   ...BODY_SCENARIOS,
   ...START_SCENARIOS,
 } as const satisfies Readonly<Record<string, () => string | null | Promise<string | null>>>
