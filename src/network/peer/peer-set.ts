@@ -85,8 +85,8 @@ export class PeerSet implements PeerHub, PeerHost {
   readonly #events: PeerSetEvents
   readonly #counted = new WeakMap<Peer, TrafficCounters>()
   readonly #outsiders = new WeakSet<Peer>()
-  /** Relays that a member named, also while they are away: strangers may have taken the other places meanwhile. */
-  readonly #relays = new Lru<string, true>(NETWORK_LIMITS.reserved)
+  /** Relays with a member that named them, also while they are away: strangers may have taken the other places meanwhile. */
+  readonly #relays = new Lru<string, Hex>(NETWORK_LIMITS.reserved)
   #list: readonly Peer[] = []
   /** Peers that left recently: their messages may still turn out to be false. Nothing else of them is kept. */
   readonly #gone = new Lru<string, PenalizedPeer>(NETWORK_LIMITS.gonePeers)
@@ -115,7 +115,7 @@ export class PeerSet implements PeerHub, PeerHost {
   }
 
   isNeighbour(peer: Peer): boolean {
-    return this.isMember(peer) || this.isOwnRelay(peer) || this.#isRelay(peer)
+    return this.isMember(peer) || this.isOwnRelay(peer) || this.#relayedMember(peer) !== undefined
   }
 
   isOwnRelay({ id }: Peer): boolean {
@@ -127,11 +127,12 @@ export class PeerSet implements PeerHub, PeerHost {
   }
 
   /** A statement counts from one life before its block on: a node a little behind needs it, and nobody signs for years ahead. */
-  #isRelay({ relayFor }: Peer): boolean {
+  #relayedMember({ relayFor }: Peer): Hex | undefined {
     const { members, chain } = this.#options
     for (const [validator, number] of relayFor)
-      if (number <= chain.head().number + NETWORK_LIMITS.delegationBlocks && members.isMember(validator)) return true
-    return false
+      if (number <= chain.head().number + NETWORK_LIMITS.delegationBlocks && members.isMember(validator))
+        return validator
+    return undefined
   }
 
   /** Returns true when a node may take a reserved slot: a member, a static peer, or one that was a relay when it was connected last. */
@@ -145,14 +146,22 @@ export class PeerSet implements PeerHub, PeerHost {
     const { reserved, logger } = this.#options
     let taken = this.#list.filter(({ place: peerSlot }) => peerSlot === 'reserved').length
     for (const peer of this.#list) {
-      if (this.#isRelay(peer)) this.#relays.set(peer.id, true)
-      else this.#relays.delete(peer.id)
+      const member = this.#relayedMember(peer)
+      if (member === undefined) this.#relays.delete(peer.id)
+      else this.#rememberRelay(peer.id, member)
       const isReserved = this.isReserved(peer.id, peer.validator)
       if (isReserved === (peer.place === 'reserved') || (isReserved && taken >= reserved)) continue
       taken += isReserved ? 1 : -1
       peer.place = isReserved ? 'reserved' : peer.inbound ? 'inbound' : 'outbound'
       logger.info({ ...nameOf(peer), place: peer.place }, 'peer slot changed')
     }
+  }
+
+  /** Keeps the last relays of each member, as many as count: one member could name any number in turn. */
+  #rememberRelay(id: string, member: Hex): void {
+    this.#relays.set(id, member)
+    const [oldest, ...others] = [...this.#relays.entries()].filter(([, other]) => other === member)
+    if (oldest !== undefined && others.length >= NETWORK_LIMITS.relaysPerValidator) this.#relays.delete(oldest[0])
   }
 
   /** Returns the slot counts for a node, without the node itself. */

@@ -232,11 +232,11 @@ describe('delegations to a sentry', () => {
   })
 })
 
-/** Peers without connections, in a set that has no members. */
-const strangersIn = (count: number, received = () => {}, closed: string[] = []) => {
+/** Peers without connections, in a set that has one member at most. */
+const strangersIn = (count: number, received = () => {}, closed: string[] = [], member: Hex | null = null) => {
   const peerSet = new PeerSet(
     {
-      members: { isMember: () => false, memberAt: () => undefined },
+      members: { isMember: address => address === member, memberAt: () => undefined },
       chain: { head: () => ({ number: 0, hash: DOMAIN.genesisHash }) },
       scores: new PeerScores({ ...NETWORK_LIMITS, entries: 99 }),
       relays: new Set(),
@@ -281,6 +281,19 @@ test('consensus messages of forty strangers are read at a small quota, and no si
   }
   expect(checks).toBe(0)
   expect(read / peers.length / seconds).toBeLessThan(60)
+})
+
+test('relays of one member that come and go are remembered as few as it may have', () => {
+  const member = signerOf(1).address
+  const { peerSet, peers } = strangersIn(40, () => {}, [], member)
+  for (const peer of peers) {
+    peer.relayFor.set(member, 0)
+    peerSet.assignPlaces()
+    expect(peerSet.isReserved(peer.id, null)).toBe(true)
+    peerSet.ended(peer, { reason: null, remote: true })
+  }
+  const reserved = peers.filter(({ id }) => peerSet.isReserved(id, null))
+  expect(reserved).toEqual(peers.slice(-NETWORK_LIMITS.relaysPerValidator))
 })
 
 describe('inbound places', () => {
