@@ -42,6 +42,8 @@ const ACCESS_LIST_LIMIT = 10_000
 /** Limits the signature recoveries of one call, which gas estimation repeats. */
 const AUTHORIZATION_LIMIT = 256
 
+const BYTE_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]?)$' }
+
 const ACCESS_LIST_SCHEMA: JsonSchema = {
   type: 'array',
   items: {
@@ -62,7 +64,7 @@ const AUTHORIZATION_LIST_SCHEMA: JsonSchema = {
       chainId: QUANTITY_SCHEMA,
       address: ADDRESS_SCHEMA,
       nonce: { type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]{0,15})$' },
-      yParity: { type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]?)$' },
+      yParity: BYTE_SCHEMA,
       r: QUANTITY_SCHEMA,
       s: QUANTITY_SCHEMA,
     },
@@ -125,7 +127,7 @@ const parseArgs = (value: unknown): TransactionArgs => {
 }
 
 const CALL_MEMBERS: Readonly<Record<string, JsonSchema>> = {
-  type: QUANTITY_SCHEMA,
+  type: BYTE_SCHEMA,
   from: ADDRESS_SCHEMA,
   to: { anyOf: [ADDRESS_SCHEMA, { type: 'null' }] },
   gas: QUANTITY_SCHEMA,
