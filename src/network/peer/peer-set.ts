@@ -77,6 +77,7 @@ interface InboundHolder extends Pick<Peer, 'id' | 'remoteAddress'> {
 /** Set of connected peers. */
 export class PeerSet implements PeerHub, PeerHost {
   readonly partial = new ByteBudget(NETWORK_LIMITS.partialBytes)
+  readonly senderQuotas = new Lru<string, TokenBucket>(NETWORK_LIMITS.peerScores)
   /** Handles exceptions from the messages of peers. */
   readonly boundary: MessageBoundary
   readonly strangerLog: StrangerLog

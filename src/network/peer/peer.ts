@@ -40,6 +40,8 @@ export interface PeerParams {
 /** Services of the network that a peer uses. */
 export interface PeerHost {
   readonly partial: ByteBudget
+  /** Rate limits of the committee's messages by sender, which a new connection does not refill: each message may cost a signature. */
+  readonly senderQuotas: Buckets
   /** True for peers on the consensus channels. */
   isNeighbour(peer: Peer): boolean
   /** Handles a message, or the request with `requestId`. */
@@ -59,6 +61,7 @@ const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOC
 const ANSWERS: ReadonlySet<string> = new Set(Object.values(ANSWER_NAMES))
 
 type LimitName = MessageName | 'outsider'
+type Buckets = { get(key: string): TokenBucket | undefined; set(key: string, bucket: TokenBucket): unknown }
 /** Returns name and quota of the limit on a message, between neighbours or not. */
 const limitOf = (name: MessageName, isNear: boolean): [LimitName, Quota] => {
   const { from, quota } = messageSpec(name)
@@ -110,8 +113,8 @@ export class Peer implements ConnectionEvents {
   readonly #host: PeerHost
   readonly #pendingRequests = new PendingRequests()
   /** Rate limits of what it sends, and of what is sent to it. */
-  readonly #quotas = new Map<LimitName, TokenBucket>()
-  readonly #paces = new Map<LimitName, TokenBucket>()
+  readonly #quotas = new Map<string, TokenBucket>()
+  readonly #paces = new Map<string, TokenBucket>()
   /** Whether `links` went to it and came from it: who sends them takes the other for a neighbour. */
   #hasToldLinks = false
   #hasHeardLinks = false
@@ -256,7 +259,11 @@ export class Peer implements ConnectionEvents {
     const isOutside = messageSpec(name).from === 'committee' && !this.#host.isNeighbour(this)
     if (name === 'links') this.#hasHeardLinks = true
     const [limit, quota] = limitOf(name, !isOutside || this.#hasToldLinks)
-    if (!this.#bucket(this.#quotas, limit, quota).take(performance.now(), costOf(length))) {
+    const isShared = limit === name && messageSpec(name).from === 'committee'
+    const bucket = isShared
+      ? this.#bucket(this.#host.senderQuotas, `${name} ${this.validator ?? this.id}`, quota)
+      : this.#bucket(this.#quotas, limit, quota)
+    if (!bucket.take(performance.now(), costOf(length))) {
       this.#host.blame(this, 'flood', name)
       return false
     }
@@ -264,7 +271,7 @@ export class Peer implements ConnectionEvents {
     return !isOutside
   }
 
-  #bucket(buckets: Map<LimitName, TokenBucket>, name: LimitName, quota: Quota): TokenBucket {
+  #bucket(buckets: Buckets, name: string, quota: Quota): TokenBucket {
     const bucket = buckets.get(name) ?? new TokenBucket(quota, performance.now())
     buckets.set(name, bucket)
     return bucket

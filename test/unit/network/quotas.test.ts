@@ -46,6 +46,7 @@ class FarEnd {
       ({ hand: () => {}, send, blockedSinceMs: null, queuedBytes: () => 0 }) as unknown as Connection
     const host = (received: PeerHost['received'], blamed: (offence: string) => void): PeerHost => ({
       partial: { take: () => true, give: () => {} } as unknown as PeerHost['partial'],
+      senderQuotas: new Map(),
       isNeighbour: () => this.takes,
       isOfUse: () => true,
       blame: (_, offence, detail) => blamed(`${offence}: ${detail}`),

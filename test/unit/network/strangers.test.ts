@@ -283,6 +283,26 @@ test('consensus messages of forty strangers are read at a small quota, and no si
   expect(read / peers.length / seconds).toBeLessThan(60)
 })
 
+test('a member that connects again and again, under any node id, has one quota of votes', () => {
+  vi.useFakeTimers()
+  const signer = signerOf(1).address
+  const { peerSet } = strangersIn(0, () => {}, [], signer)
+  const { id, quota } = MESSAGES.vote
+  let taken = 0
+  for (let count = 0; count < 20; count++) {
+    const peer = peerSet.add({
+      connection: { hand: () => {}, close: () => {} } as unknown as Connection,
+      hello: { nodeId: `node${count}`, client: '', proof: { address: signer } } as unknown as Hello,
+      ...{ inbound: true, remoteAddress: '20.1.1.1', localAddress: '9.9.9.9', place: 'reserved' },
+    })
+    for (let sent = 0; sent < quota.burst; sent++)
+      if (peer.begin('votes', { id, requestId: 0, length: 200 }) === 'take') taken++
+    peerSet.ended(peer, { reason: null, remote: true })
+    vi.advanceTimersByTime(250)
+  }
+  expect(taken).toBeLessThanOrEqual(quota.burst + 5 * quota.perSecond)
+})
+
 test('relays of one member that come and go are remembered as few as it may have', () => {
   const member = signerOf(1).address
   const { peerSet, peers } = strangersIn(40, () => {}, [], member)
