@@ -57,7 +57,7 @@ export class ValueMaker {
         return random.chance(0.5)
       case 'integer':
       case 'number':
-        return random.below(100)
+        return random.below(name === 'txIndex' ? 3 : 100)
       case 'null':
         return null
       case 'array':

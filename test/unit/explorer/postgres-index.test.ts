@@ -298,6 +298,14 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     await index.close()
   })
 
+  test('the tables of a new index outlive a server that is killed right after they were made', async () => {
+    const index = await openOn(server)
+    await server.kill()
+    await server.start()
+    expect(await index.position()).toBeUndefined()
+    await index.close()
+  })
+
   test('a server that ends in the middle of a batch leaves whole blocks, and the index goes on when it is back', async () => {
     const index = await openOn(server)
     const blocks = new RandomBlocks({ seed: 8, transactions: 60 }).chain(60)

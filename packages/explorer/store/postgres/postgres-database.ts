@@ -238,7 +238,8 @@ export class PostgresDatabase implements SqlDatabase {
   async #migrate(name: string): Promise<void> {
     await this.#breaker.try(() =>
       this.#onClient(async (client, watch) => {
-        await watch.run(() => client.query('BEGIN'))
+        // Tables are made once: unlike blocks, those that a lost machine had not on disk would not come again.
+        await watch.run(() => client.query('BEGIN; SET LOCAL synchronous_commit = on'))
         await watch.run(() => client.query(`SELECT pg_advisory_xact_lock(${WRITER_LOCK})`))
         // A new layout may take long.
         const query = async (sql: string, values: readonly SqlValue[] = []): Promise<readonly SqlRow[]> =>
