@@ -1,12 +1,12 @@
 import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
-import { assembleExtraData } from '../../src/chain/block/header-assembly.ts'
+import { assembleExtraData, assembleHeader } from '../../src/chain/block/header-assembly.ts'
 import type { BlockStore } from '../../src/chain/store/block-store.ts'
 import type { ChainRules } from '../../src/chain/store/rules-port.ts'
 import { blobParamsAt, evmForkAt, isActive, isForkSince } from '../../src/config/forks.ts'
 import type { NetworkParams } from '../../src/config/networks.ts'
 import type { BeaconEnv, BlobEnv, BlockEnv } from '../../src/evm/block-env.ts'
 import { blockFromParts } from '../../src/primitives/block.ts'
-import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../src/primitives/header.ts'
+import type { Header } from '../../src/primitives/header.ts'
 import type { ReceiptPrices } from '../../src/primitives/receipt/receipt.ts'
 import { nextBaseFee } from '../../src/rules/money/base-fee.ts'
 import { blobBaseFee, blobGasUsed } from '../../src/rules/money/blob-fee.ts'
@@ -55,26 +55,16 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
         parentBeaconBlockRoot: ZERO_HASH,
         excessBlobGas: excessBlobGasAfter(params, header),
       }),
-    assemble(env, parent, _extra, execution, blockRoots) {
+    assemble(env, parent, extra, execution, blockRoots) {
       const fork = evmForkAt(params.forks, env.number)
       const withdrawals = isForkSince(fork, 'shanghai') ? [] : undefined
+      const { baseFeePerGas, ...common } = assembleHeader(env, parent, extra, execution, blockRoots)
       const header: Header = {
-        parentHash: parent.hash,
-        sha3Uncles: EMPTY_LIST_HASH,
-        miner: env.miner,
-        stateRoot: blockRoots.state,
-        transactionsRoot: blockRoots.transactions,
-        receiptsRoot: blockRoots.receipts,
-        logsBloom: execution.logsBloom,
+        ...common,
         difficulty: 0n,
-        number: env.number,
-        gasLimit: env.gasLimit,
-        gasUsed: execution.gasUsed,
-        timestamp: env.timestamp,
         extraData: EMPTY_BYTES,
         mixHash: env.prevRandao,
-        nonce: ZERO_NONCE,
-        ...(isForkSince(fork, 'london') && { baseFeePerGas: env.baseFeePerGas }),
+        ...(isForkSince(fork, 'london') && baseFeePerGas !== undefined && { baseFeePerGas }),
         ...(withdrawals && { withdrawalsRoot: withdrawalsRoot(withdrawals) }),
         ...(isForkSince(fork, 'cancun') && {
           blobGasUsed: blobGasUsed(execution.transactions),

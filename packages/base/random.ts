@@ -25,3 +25,15 @@ export const createRandom = (seed: number): Random => {
     pick: items => items[below(items.length)]!,
   }
 }
+
+/** Draws up to `count` of these items, which it rearranges: a few of many cost little. `random`: in [0, 1). */
+export const drawn = <T>(items: T[], count: number, random: () => number): T[] => {
+  const most = Math.min(count, items.length)
+  for (let at = 0; at < most; at++) {
+    const other = Math.min(items.length - 1, at + Math.floor(random() * (items.length - at)))
+    const [here, there] = [items[at] as T, items[other] as T]
+    items[at] = there
+    items[other] = here
+  }
+  return items.slice(0, most)
+}

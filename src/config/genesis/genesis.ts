@@ -50,7 +50,6 @@ export const parseGenesis = (text: string): Genesis => {
   // A validator with others beside it cannot revert blocks.
   const params = { ...given, devHelpers: given.devHelpers && council.length === 1 }
   return {
-    network,
     vanity: root.optional('extraVanity')?.data(GENESIS_BOUNDS.vanityBytes) ?? EMPTY_BYTES,
     pinnedParams: overriddenParamsText(root.optional('params')?.value, params),
     params,

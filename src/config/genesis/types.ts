@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
-import type { NetworkName, NetworkParams } from '../networks.ts'
+import type { NetworkParams } from '../networks.ts'
 
 /** Validator as registered. */
 export interface CouncilMember {
@@ -41,7 +41,6 @@ interface GenesisHeaderFields {
 
 /** Validated genesis file. */
 export interface Genesis {
-  readonly network: NetworkName
   /** At most 32 bytes of the operator's choice. */
   readonly vanity: Uint8Array
   /** Canonical text of the parameters the file sets, without forks: part of the genesis hash (see genesis-block.ts). */

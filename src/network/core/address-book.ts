@@ -1,5 +1,6 @@
 import { isLoopbackAddress, subscriberOf, wideGroupsOf } from '@tandem/base/address.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
+import { drawn } from '@tandem/base/random.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 
 /** Record of a node's address, signed with its node key (identity/peer-record.ts). */
@@ -138,7 +139,7 @@ export class AddressBook {
     return [...this.#entries.values()].map(({ record, source, isTried }) => ({ record, source, isTried }))
   }
 
-  /** Where there are enough, a node that is there displaces one that only others told: anyone can invent some at any host. */
+  /** Where there are enough, a node that is there displaces one that was never reached: anyone can invent some at any host. */
   #hasRoomAtHost(record: PeerRecord, isAtHost: boolean, gone: string[]): boolean {
     const { id, host } = record
     const there = this.#hosts.get(subscriberOf(host))
@@ -208,18 +209,6 @@ export class AddressBook {
     const digest = sha256(Buffer.from([this.#options.secret, ...parts].join('|')))
     return new DataView(digest.buffer, digest.byteOffset).getUint32(0)
   }
-}
-
-/** Draws up to `count` of these items, which it rearranges. Any stranger that finds no place is sent a sample: it has to cost little. */
-export const drawn = <T>(items: T[], count: number, random: () => number): T[] => {
-  const most = Math.min(count, items.length)
-  for (let at = 0; at < most; at++) {
-    const other = Math.min(items.length - 1, at + Math.floor(random() * (items.length - at)))
-    const [here, there] = [items[at] as T, items[other] as T]
-    items[at] = there
-    items[other] = here
-  }
-  return items.slice(0, most)
 }
 
 const enter = <K>(sets: Map<K, Set<string>>, key: K, id: string): void => {

@@ -1,4 +1,4 @@
-import { drawn } from '../core/address-book.ts'
+import { drawn } from '@tandem/base/random.ts'
 import type { Offence } from '../core/peer-scores.ts'
 import type { Peer } from './peer.ts'
 

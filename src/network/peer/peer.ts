@@ -101,7 +101,7 @@ export class Peer implements ConnectionEvents {
   readonly gossiped = new TokenBucket(NETWORK_LIMITS.gossipedTransactions, performance.now())
   /** Rate limit in bytes of the blocks sent for its status messages. */
   readonly blockAnswers = new TokenBucket(NETWORK_LIMITS.blockAnswers, performance.now())
-  /** Validators that named it as their relay, with the block from which on. */
+  /** Validators that named it as their relay, with the block near which it counts. */
   readonly relayFor = new Map<Hex, number>()
   head: PeerHead
   earliest: number
@@ -256,13 +256,14 @@ export class Peer implements ConnectionEvents {
     }
     if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)
     // A new member may act as one before this node, some blocks behind, knows it: not an offence below the flood limit.
-    const isOutside = messageSpec(name).from === 'committee' && !this.#host.isNeighbour(this)
+    const isOfCommittee = messageSpec(name).from === 'committee'
+    const isOutside = isOfCommittee && !this.#host.isNeighbour(this)
     if (name === 'links') this.#hasHeardLinks = true
     const [limit, quota] = limitOf(name, !isOutside || this.#hasToldLinks)
-    const isShared = limit === name && messageSpec(name).from === 'committee'
-    const bucket = isShared
-      ? this.#bucket(this.#host.senderQuotas, `${name} ${this.validator ?? this.id}`, quota)
-      : this.#bucket(this.#quotas, limit, quota)
+    const bucket =
+      isOfCommittee && limit === name
+        ? this.#bucket(this.#host.senderQuotas, `${name} ${this.validator ?? this.id}`, quota)
+        : this.#bucket(this.#quotas, limit, quota)
     if (!bucket.take(performance.now(), costOf(length))) {
       this.#host.blame(this, 'flood', name)
       return false
