@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { SNAPSHOT_LIMITS } from '../../src/config/limits/sync.ts'
-import { BLOCK_BOUNDS, CONSENSUS_BOUNDS } from '../../src/config/protocol-bounds.ts'
+import { BLOCK_BOUNDS, CONSENSUS_BOUNDS, COUNCIL_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { recordCodec } from '../../src/network/identity/peer-record.ts'
 import { parsePeerUrl, peerUrl } from '../../src/network/identity/peer-url.ts'
 import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src/network/messages/messages.ts'
@@ -68,7 +68,7 @@ describe('messages', () => {
     const list = <T>(count: number, value: T) => new Array<T>(count).fill(value)
     const block = encodeRlp([new Uint8Array(BLOCK_BOUNDS.bodyBytes)])
     const fits = [
-      size('links', list(CONSENSUS_BOUNDS.committee, `0x${'ab'.repeat(20)}` as const)),
+      size('links', list(COUNCIL_BOUNDS.members, `0x${'ab'.repeat(20)}` as const)),
       size('records', list(NETWORK_LIMITS.recordsPerAnswer, new Uint8Array(NETWORK_LIMITS.recordBytes))),
       size('decided', { block, certificate: seal }),
       size('blocks', [

@@ -15,7 +15,7 @@ export const NETWORK_LIMITS = {
   /** Nodes that relay for one validator, and validators for which one node relays. */
   relaysPerValidator: 4,
   relayedValidators: 16,
-  /** Blocks for which a delegation to a relay counts; it is renewed each half of them. */
+  /** Blocks before and after its own in which a delegation to a relay counts; it is renewed each half of them. */
   delegationBlocks: 3_600,
   /**
    * Connections before their handshake, in total and per address, and the rate per address; as many again for addresses of members and
@@ -52,7 +52,7 @@ export const NETWORK_LIMITS = {
   decoding: 4,
   /** Cached decoded blocks, since all neighbours send the same: proposals and decisions of about two heights. */
   decodedBlocks: 8,
-  /** Requests to one peer under way, requests of one peer being served, and the time limit of a response. */
+  /** Requests to one peer under way, requests of one peer being served, and the time limits until a response begins and until it ends. */
   requests: 8,
   serving: 4,
   requestMs: 10_000,

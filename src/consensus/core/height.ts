@@ -140,7 +140,7 @@ export const onTimeout = (ctx: StepContext, timer: TimerName, round: number, iso
     if (isolated) schedulePropose(ctx, nowMs + config.retransmitMs)
     else tryPropose(ctx)
   } else if (round === height.round) {
-    // A relay that has it requests it from nobody, but passes it on to members that lost it.
+    // Statuses fetch only a neighbour's own messages: from a relay, members that lost this one get it by another broadcast alone.
     if (isolated && height.own.roundChange !== null) out.push({ type: 'broadcast', message: height.own.roundChange })
     if (isolated || isBuildingAlone(height)) startRoundTimer(ctx, nowMs)
     else startRoundChange(ctx, round + 1)

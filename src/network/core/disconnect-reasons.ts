@@ -15,6 +15,7 @@ export const DISCONNECT_REASONS = {
   tooManyPeers: { code: 9, text: 'no place for another peer', wait: 'backoff' },
   tooManyFromAddress: { code: 10, text: 'too many connections from this address', wait: 'backoff' },
   banned: { code: 11, text: 'banned for a while', wait: 'long' },
+  // 12 was an allow list's.
   malformed: { code: 13, text: 'bytes that are not of the protocol', wait: 'long' },
   timeout: { code: 14, text: 'silent for too long', wait: 'backoff' },
   slow: { code: 15, text: 'a message took too long', wait: 'backoff' },

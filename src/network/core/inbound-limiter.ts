@@ -42,7 +42,7 @@ export class InboundLimiter {
   }
 
   /**
-   * Admits a connection; returns the function to call when its handshake has ended, or undefined when the address exceeds its limits.
+   * Admits a connection; returns the function to call when its handshake has ended, or undefined when the address or its network exceeds its limits.
    * `drop` may be called until then.
    */
   enter(address: string, nowMs: number, drop: () => void): (() => void) | undefined {

@@ -17,7 +17,7 @@ interface DelegationsOptions {
   head(): number
 }
 
-/** Returns a validator's statement that a node relays for it from a block on. */
+/** Returns a validator's statement that a node relays for it, near a block. */
 export const signDelegation = (
   signer: ValidatorSigner,
   domain: ChainDomain,

@@ -53,7 +53,7 @@ interface PeerRecordParams {
   readonly sequence: number
   readonly host: string
   readonly port: number
-  /** Names the validator in the record, so that other members find it; null keeps it private. */
+  /** Names the validator in the record, so that other members find it; null: there is none. */
   readonly signer: ValidatorSigner | null
 }
 

@@ -12,7 +12,7 @@ const CHANNEL = 'tandem-channel/1'
 const NODE = 'tandem-node/1'
 const RELAY = 'tandem-relay/1'
 
-/** Purpose of a proof: the handshake of one connection, the number of a block from which the node relays, or null: the node at all. */
+/** Purpose of a proof: the handshake of one connection, the number of the block near which the node relays, or null: the node at all. */
 type ProofPurpose = Uint8Array | number | null
 
 /**

@@ -11,7 +11,7 @@ export interface MessageSpec<T> {
   readonly channel: ChannelName
   /** Limit of the payload. */
   readonly maxBytes: number
-  /** Quota of one peer, which its receiver enforces and its sender stays below (`paceOf`, `costOf`). */
+  /** Quota of one peer (the committee's messages: of one sender over its connections), which its receiver enforces and its sender stays below (`paceOf`, `costOf`). */
   readonly quota: Quota
   readonly codec: WireCodec<T>
   /** Permitted senders; the handshake comes before anything else. */

@@ -143,7 +143,7 @@ export const recordsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   cursor => readItems(cursor, NETWORK_LIMITS.recordsPerAnswer, item => item.boundedBytes(NETWORK_LIMITS.recordBytes)),
 )
 
-/** Statement of a validator that a node relays for it, from the block `number` on. */
+/** Statement of a validator that a node relays for it, within a delegation's life of the block `number`. */
 export interface Delegation extends ValidatorProof {
   readonly number: number
 }

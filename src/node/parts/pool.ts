@@ -97,6 +97,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
     blockRecovery: {
       recoverMany: raws => recoverUnknownSenders(senderRecoveryPort, raws, raw => service.get(keccak256Hex(raw))),
     },
+    // A transaction that was dropped leaves the pending block too.
     version: () => version + pool.drops.discarded,
     warmUp: () => signed.start(),
     reset: header => follow(header, { replaced: true }),
