@@ -31,7 +31,10 @@ export const COUNCIL_BOUNDS = {
 } as const
 
 /** Number of the newest proof headers that share the miners' part of a cycle (docs/design/money.md#minting). */
-export const PROOF_BOUNDS = { paidHeaders: 60 } as const
+const paidHeaders = 60
+
+/** Bounds of the proof chain's state: `stateBytes` of its RLP, with a coinbase of 21 bytes for each of `paidHeaders`. */
+export const PROOF_BOUNDS = { paidHeaders, stateBytes: 203 + paidHeaders * 21 } as const
 
 /** Of one block: accusations, and their bytes; one with a justification of the largest committee fits. */
 export const EVIDENCE_BOUNDS = { items: 16, bytes: 48 * 1024 } as const

@@ -1,6 +1,7 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
+import { PROOF_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { DISCONNECT_REASONS, type DisconnectReason } from '../../src/network/core/disconnect-reasons.ts'
 import type { MessageName, Payload } from '../../src/network/messages/messages.ts'
 import type { PeerHead } from '../../src/network/wire/control.ts'
@@ -99,7 +100,7 @@ export const PAYLOADS: { readonly [Name in MessageName]: fc.Arbitrary<Payload<Na
       header: fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 4 }).map(items => encodeRlp(items)),
       certificate,
       records: hashes,
-      proofState: fc.uint8Array({ maxLength: 320 }),
+      proofState: fc.uint8Array({ maxLength: PROOF_BOUNDS.stateBytes }),
       accounts: parts,
       storages: fc.array(fc.record({ owner: bytes(32), parts }), { maxLength: 3 }),
     }),

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { SNAPSHOT_LIMITS } from '../../src/config/limits/sync.ts'
-import { BLOCK_BOUNDS, CONSENSUS_BOUNDS, COUNCIL_BOUNDS } from '../../src/config/protocol-bounds.ts'
+import { BLOCK_BOUNDS, CONSENSUS_BOUNDS, COUNCIL_BOUNDS, PROOF_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { recordCodec } from '../../src/network/identity/peer-record.ts'
 import { parsePeerUrl, peerUrl } from '../../src/network/identity/peer-url.ts'
 import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src/network/messages/messages.ts'
@@ -84,7 +84,7 @@ describe('messages', () => {
         header: encodeRlp([new Uint8Array(4_096)]),
         certificate: seal,
         records: [hash],
-        proofState: new Uint8Array(320),
+        proofState: new Uint8Array(PROOF_BOUNDS.stateBytes),
         accounts: list(NETWORK_LIMITS.snapshotChunks - 1, {
           prefix: new Uint8Array(8),
           reference: encodeRlp(new Uint8Array(32)),

@@ -87,8 +87,8 @@ async function* verifyHeader(store: Store, blocks: BlockStore, { number, bytes, 
   const at = await store.get(BUCKETS.proofHeight, numberKey(height))
   if (at === undefined || bytesToHex(at) !== id) yield `lookup of proof height ${height} is wrong`
   const state = await store.get(BUCKETS.proofState, hexToBytes(id))
-  // Headers before a snapshot have no state.
-  if (state !== undefined ? !isStateOf(state, header, id) : blocks.earliest <= 1)
+  // Only blocks that this node executed, with a row of supply before them, left states: those up to a snapshot's did not.
+  if (state === undefined ? await store.has(BUCKETS.supply, numberKey(number - 1)) : !isStateOf(state, header, id))
     yield `proof state after proof header ${height} is wrong`
 }
 

@@ -1,6 +1,7 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
+import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
@@ -11,8 +12,6 @@ import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type
 const { snapshotChunks } = NETWORK_LIMITS
 /** Nibbles of a key. */
 const PREFIX_NIBBLES = 64
-/** RLP length of a hash; an embedded node is shorter. */
-const PROOF_STATE_BYTES = 320
 /** The RLP of a hash; a node that stands for itself is shorter. */
 const REFERENCE_BYTES = 33
 
@@ -88,7 +87,7 @@ const readManifest = (cursor: RlpCursor): SnapshotManifest => {
     header: rawList(cursor),
     certificate: readCertificate(cursor),
     records: readItems(cursor, snapshotChunks, item => item.hex(32)),
-    proofState: cursor.boundedBytes(PROOF_STATE_BYTES),
+    proofState: cursor.boundedBytes(PROOF_BOUNDS.stateBytes),
     accounts: readParts(cursor),
     storages: readItems(cursor, snapshotChunks, item =>
       inList(item, inside => ({ owner: fixedBytes(inside, 32), parts: readParts(inside) })),

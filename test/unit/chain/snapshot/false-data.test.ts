@@ -27,19 +27,25 @@ import { solved } from '../../../support/powchain/proof-chain.ts'
 import { CYCLE, type Offer, SnapshotNet } from '../../../support/snapshot-net.ts'
 
 const NUMBER = 10 * CYCLE
+/** Proof headers in the blocks before the snapshot's: `paidHeaders` of them are not needed for a long state. */
+const PROVEN = 12
 
 let net: SnapshotNet
 beforeAll(async () => {
   net = await SnapshotNet.open(NUMBER, async council => {
     // A member joins, one falls silent, and one is jailed: all of it stands in records.
     const { first } = council
-    // Proof headers, one of them below the snapshot's history and one that waits for the block after it.
+    // Proof headers, all below the snapshot's history but one that waits for the block after it.
     await council.mineTo(1)
     const prove = async () => {
       const header = await solved(first, {})
       for (const { proofPool, clock } of council.chains) expect(await proofPool.admit(header, clock.ms)).toBe('added')
     }
-    await prove()
+    // Their state with a coinbase of each is longer than that of a few.
+    for (let number = 2; number <= PROVEN + 1; number++) {
+      await prove()
+      await council.mineTo(number)
+    }
     const registration = ['Validator 5', validatorOf(5), rewardOf(5)]
     await council.submit(await councilTransaction(first, validatorKey(5), 'register', registration, STAKE))
     await council.mineTo(4 * CYCLE + 2)
@@ -94,13 +100,13 @@ const expectTrue = async (storePath: string): Promise<void> => {
     for (let number = 0; number <= NUMBER; number += CYCLE)
       expect(readRecordRows(opened.store, number)).toEqual(readRecordRows(first.store, number))
     expect((await verifyChain(opened.store, { from: 0 })).problems).toEqual([])
-    expect(opened.proofPool.head.proofState).toMatchObject({ tipHeight: 1, coinbase: MINER })
+    expect(opened.proofPool.head.proofState).toMatchObject({ tipHeight: PROVEN, coinbase: MINER })
     for (let number = NUMBER + 1; number <= NUMBER + 2 * CYCLE; number++) {
       const [block, certificate] = [await first.blocks.block(number), await first.blocks.certificate(number)]
       assert(block && certificate, 'the chain goes on')
       await opened.chain.commit(block, certificate)
     }
-    expect(opened.proofPool.head.proofState.tipHeight).toBe(2)
+    expect(opened.proofPool.head.proofState.tipHeight).toBe(PROVEN + 1)
     expect(opened.sources.council.committee(NUMBER + 3 * CYCLE)).toEqual(
       first.sources.council.committee(NUMBER + 3 * CYCLE),
     )
