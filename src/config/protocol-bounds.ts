@@ -45,6 +45,8 @@ export const CONSENSUS_BOUNDS = {
   timeoutCapMs: 60_000,
   /** Largest committee a genesis may set; no list in a consensus message is longer. */
   committee: 128,
+  /** Smallest one it may set: a sample of fewer cannot decide without the member on trial (docs/design/council.md#committee). */
+  leastCommittee: 3,
   /** One piece of evidence: an unjustified proposal holds two quorums. */
   evidenceBytes: 64 * 1024,
   voteBytes: 32 * 1024,

@@ -58,7 +58,7 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     baseFee: base.baseFee,
     feeShares: given('feeShares', member => readFeeShares(member, base.feeShares), base.feeShares),
     rewards: given('rewards', member => readRewards(member, base.rewards), base.rewards),
-    committeeSize: given('committeeSize', member => member.integer(1, CONSENSUS_BOUNDS.committee), base.committeeSize),
+    committeeSize: given('committeeSize', readCommitteeSize, base.committeeSize),
     minStakeWei: given('minStakeWei', member => member.amount(), base.minStakeWei),
     council: given('council', member => readCouncilParams(member, base.council), base.council),
     roundTimeoutMs: given('roundTimeoutMs', member => member.integer(1, MAX_MS), base.roundTimeoutMs),
@@ -115,6 +115,9 @@ const positive = (value: GenesisValue, max?: bigint): bigint => {
   const amount = value.amount(max)
   return amount > 0n ? amount : value.fail('want more than zero')
 }
+
+const readCommitteeSize = (value: GenesisValue): number =>
+  value.integer(CONSENSUS_BOUNDS.leastCommittee, CONSENSUS_BOUNDS.committee)
 
 const byteGas = (value: GenesisValue): bigint => value.amount(1_000_000n)
 

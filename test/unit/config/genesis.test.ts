@@ -213,7 +213,8 @@ describe('a genesis of our own format', () => {
     ['a bound above the block limit', 'params', { params: { blockGasLimit: '1000' } }],
     ['a bound on transactions above that on blocks', 'params', { params: { maxBlockExecutionGas: '99999999' } }],
     ['no gas for a block', 'params.maxBlockExecutionGas', { params: { maxBlockExecutionGas: '0' } }],
-    ['a committee of nobody', 'params.committeeSize', { params: { committeeSize: 0 } }],
+    ['a committee that a trial can halt', 'params.committeeSize', { params: { committeeSize: 2 } }],
+    ['a committee above the largest', 'params.committeeSize', { params: { committeeSize: 129 } }],
     ['an unknown proof function', 'params.proofChain.after', { params: { proofChain: { after: 'scrypt' } } }],
   ])('is refused for %s, with the path', (_, path, change) => {
     expect(pathOf(change)).toBe(path)

@@ -1,5 +1,6 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
+import { CONSENSUS_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import { drawCommittee, type Eligible, proposerOf, proposerOrder } from '../../../src/consensus/committee.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { faultsOf, quorumOf } from '../../../src/rules/council/quorum.ts'
@@ -108,6 +109,15 @@ describe('committees', () => {
     // 800 expected, standard deviation 22: five of them.
     for (const count of counts.values()) expect(Math.abs(count - 800)).toBeLessThan(110)
     expect(counts.size).toBe(10)
+  })
+
+  test('a sample of any size that a genesis may set has a quorum beside its trials', () => {
+    const { leastCommittee, committee } = CONSENSUS_BOUNDS
+    for (let size = leastCommittee; size <= committee; size++) {
+      const members = eligible(size + 20).map(member => ({ ...member, isHeard: member.admission <= size }))
+      const heard = draw(members, size, seedOf('f')).members.filter(member => Number(member) < size)
+      expect(heard.length, `size ${size}`).toBeGreaterThanOrEqual(quorumOf(size))
+    }
   })
 
   test('the turn moves with the height and with the round', () => {
