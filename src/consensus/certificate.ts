@@ -1,7 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isLowS } from '../crypto/signature.ts'
-import type { Certificate } from '../primitives/consensus/certificate.ts'
-import { certificateFromSigners, signerIndexes } from '../primitives/consensus/certificate.ts'
+import { type Certificate, certificateFromSigners, signerIndexes } from '../primitives/consensus/certificate.ts'
 import { blockVoteDigest, type Commit, type SigningDomain } from '../primitives/consensus/vote.ts'
 import { quorumOf } from '../rules/council/quorum.ts'
 import type { Committee } from './committee.ts'

@@ -1,7 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
-import type { NetworkParams } from '../../config/networks.ts'
-import { COUNCIL_ADDRESS } from '../../config/networks.ts'
+import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { type CertificateFault, certificateFault, rejectHighS } from '../../consensus/certificate.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { recoverAddress } from '../../crypto/signature.ts'

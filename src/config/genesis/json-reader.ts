@@ -1,5 +1,4 @@
-import type { Hex } from '@tandem/base/bytes.ts'
-import { hexToBytes } from '@tandem/base/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { GenesisError } from './types.ts'
 

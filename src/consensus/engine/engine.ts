@@ -144,7 +144,7 @@ class Engine implements ConsensusEngine {
 
 const NONE: ReadonlySet<Hex> = new Set()
 
-interface IntakeParts {
+interface MessageHandlerParts {
   readonly options: ConsensusEngineOptions
   readonly lifecycle: Lifecycle
   readonly validator: LocalValidator
@@ -157,11 +157,11 @@ interface IntakeParts {
 
 /** Entry of messages: rejects unsigned ones, reports evidence of faults, and feeds the rest to the core. */
 class MessageHandler {
-  readonly #parts: IntakeParts
+  readonly #parts: MessageHandlerParts
   readonly #messageValidator: MessageValidator
   #unsubscribe: () => void = () => {}
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: MessageHandlerParts) {
     this.#parts = parts
     this.#messageValidator = new MessageValidator({
       committees: parts.options.ports.committee,
@@ -206,7 +206,8 @@ class MessageHandler {
 
   get #chainPosition(): ChainPosition {
     const { heightManager, driver } = this.#parts
-    return { head: heightManager.head.number, wanted: driver.height?.wanted ?? NONE }
+    const { round = 0, wanted = NONE } = driver.height ?? {}
+    return { head: heightManager.head.number, round, wanted }
   }
 
   #blamed(messageAcceptance: MessageAcceptance, from: PeerId): MessageAcceptance {

@@ -200,7 +200,7 @@ export class HeightManager {
       await walWriter.beginAfter(this.#head)
       return
     }
-    const { upTo } = validator.quarantine(reason, number)
+    const { upTo } = validator.quarantine(number)
     const alone = ports.committee.committee(number + 1)?.members.length === 1
     // Neither blocks nor log, but a watermark: it was imported, as docs/keys.md says.
     if (reason === 'LOG_MISSING' && number === 0 && !alone) {

@@ -12,13 +12,14 @@ import { type Evidence, isWrongProposer } from '../evidence/evidence.ts'
 import type { CommitteePort } from '../ports.ts'
 import type { SignatureVerifier } from '../signer/signature-verifier.ts'
 
-/** Position of the node: the last committed height, and the bodies it requested. */
+/** Position of the node: the last committed height, the round of the open one, and the bodies it requested. */
 export interface ChainPosition {
   readonly head: number
+  readonly round: number
   readonly wanted: ReadonlySet<Hex>
 }
 
-interface AdmissionOptions {
+interface MessageValidatorOptions {
   readonly committees: CommitteePort
   readonly verifier: SignatureVerifier
   readonly onEvidence: (evidence: Evidence, committee: Committee) => void
@@ -29,40 +30,40 @@ interface AdmissionOptions {
 type DecidedClaim = Extract<BlockClaim, { type: 'decided' }>
 
 /**
- * Validates messages from the network and records signed ones as possible evidence. The cheapest check comes first: height and
- * round, then signatures, then the body, which is decoded only after its claim was found valid.
+ * Validates messages from the network and records signed ones as possible evidence. The cheapest check comes first: height,
+ * then signatures, then the body, which is decoded only after its claim was found valid.
  */
 export class MessageValidator {
-  readonly #options: AdmissionOptions
+  readonly #options: MessageValidatorOptions
   readonly #detector = new EvidenceDetector({
     heights: CONSENSUS_LIMITS.evidenceHeights,
     statements: CONSENSUS_LIMITS.statements,
   })
 
-  constructor(options: AdmissionOptions) {
+  constructor(options: MessageValidatorOptions) {
     this.#options = options
   }
 
   /** Validates a message before its block is decoded; `accept` means the block may be needed. */
-  validateClaim(claim: BlockClaim, { head, wanted }: ChainPosition): MessageAcceptance {
-    if (claim.type === 'body') return wanted.has(claim.blockHash) ? 'accept' : 'ignore'
-    return claim.type === 'decided' ? this.#admitDecided(claim, head) : this.#admitSigned(claim.head, head)
+  validateClaim(claim: BlockClaim, position: ChainPosition): MessageAcceptance {
+    if (claim.type === 'body') return position.wanted.has(claim.blockHash) ? 'accept' : 'ignore'
+    return claim.type === 'decided' ? this.#admitDecided(claim, position) : this.#admitSigned(claim.head, position)
   }
 
-  admit(message: ConsensusMessage, { head, wanted }: ChainPosition): MessageAcceptance {
+  admit(message: ConsensusMessage, position: ChainPosition): MessageAcceptance {
     switch (message.type) {
       case 'status':
         return 'accept'
       case 'body':
-        return wanted.has(message.block.hash) ? acceptIfWhole(message.block) : 'ignore'
+        return position.wanted.has(message.block.hash) ? acceptIfWhole(message.block) : 'ignore'
       case 'decided': {
         const { block, certificate } = message
         const claim = { type: 'decided', number: block.header.number, blockHash: block.hash, certificate } as const
-        const messageAcceptance = this.#admitDecided(claim, head)
+        const messageAcceptance = this.#admitDecided(claim, position)
         return messageAcceptance === 'accept' ? acceptIfWhole(block) : messageAcceptance
       }
       default: {
-        const messageAcceptance = this.#admitSigned(signedHead(message), head)
+        const messageAcceptance = this.#admitSigned(signedHead(message), position)
         return messageAcceptance === 'accept' && message.type === 'proposal'
           ? acceptIfWhole(message.block)
           : messageAcceptance
@@ -78,16 +79,16 @@ export class MessageValidator {
   }
 
   /** Its seals are commits like any other, also those of a past height: on a fork they identify the members that signed both sides. */
-  #admitDecided(claim: DecidedClaim, head: number): MessageAcceptance {
+  #admitDecided(claim: DecidedClaim, { head, round }: ChainPosition): MessageAcceptance {
     const committee = this.#committeeOf(claim.number, head)
     if (committee === undefined) return 'ignore'
     if (!this.#options.verifier.isDecided(claim, committee)) return 'reject'
-    this.#detector.advance(head + 1)
+    this.#detector.advance(head + 1, round)
     for (const commit of commitsFromCertificate(claim.certificate, claim)) this.#hold(commit, committee)
     return claim.number === head + 1 ? 'accept' : 'ignore'
   }
 
-  #admitSigned(message: SignedHead, head: number): MessageAcceptance {
+  #admitSigned(message: SignedHead, { head, round }: ChainPosition): MessageAcceptance {
     const { verifier, onEvidence, onSigned } = this.#options
     const committee = this.#committeeOf(message.number, head)
     if (committee === undefined) return 'ignore'
@@ -99,7 +100,7 @@ export class MessageValidator {
       return 'reject'
     }
     onSigned?.(message, committee)
-    this.#detector.advance(head + 1)
+    this.#detector.advance(head + 1, round)
     this.#hold(message, committee)
     if (message.number <= head) return 'ignore'
     // At a later height it would occupy the place of a valid body.

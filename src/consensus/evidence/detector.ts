@@ -11,17 +11,23 @@ interface DetectorLimits {
 }
 
 /** Statements of one member at one height. */
-interface Record {
+interface MemberStatements {
   readonly statements: Map<string, Statement>
   accused: boolean
 }
 
+interface HeightStatements {
+  /** Last round in which the height was open. */
+  round: number
+  readonly members: Map<number, MemberStatements>
+}
+
 /**
  * Compares every signed statement with earlier ones of its signer. Messages must be verified before. One accusation of a member
- * per height is enough; the first statement of each kind and round is kept, of too many those of the lowest rounds.
+ * per height is enough; the first statement of each kind and round is kept, of too many those nearest to the open round.
  */
 export class EvidenceDetector {
-  readonly #heights = new Map<number, Map<number, Record>>()
+  readonly #heights = new Map<number, HeightStatements>()
   readonly #limits: DetectorLimits
   #lowest = 0
 
@@ -32,7 +38,8 @@ export class EvidenceDetector {
   /** Number of statements held, for the bound on memory. */
   get size(): number {
     let size = 0
-    for (const records of this.#heights.values()) for (const { statements } of records.values()) size += statements.size
+    for (const { members } of this.#heights.values())
+      for (const { statements } of members.values()) size += statements.size
     return size
   }
 
@@ -43,61 +50,77 @@ export class EvidenceDetector {
     for (const statement of statementsFromMessage(message)) {
       // A proof may only name its own height; any other is checked with the proposal that contains it.
       if (statement.number !== message.number) continue
-      const record = this.#recordOf(statement)
-      const evidence = record.accused ? null : contradiction(record, statement, committee)
+      const said = this.#saidBy(statement)
+      const evidence = said.accused ? null : contradiction(said, statement, committee)
       if (evidence !== null) {
-        record.accused = true
+        said.accused = true
         found.push(evidence)
-      } else this.#keep(record, statement)
+      } else this.#keep(said, statement)
     }
     found.push(...this.#checkProposal(message, committee, isSigned))
     return found
   }
 
-  /** Drops heights too far below `number`. */
-  advance(number: number): void {
+  /** Sets the open height and its round, and drops heights too far below. */
+  advance(number: number, round: number): void {
     this.#lowest = number - this.#limits.heights
     for (const height of this.#heights.keys()) if (height < this.#lowest) this.#heights.delete(height)
+    this.#heightOf(number).round = round
   }
 
   #checkProposal(proposal: SignedHead, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
     if (proposal.type !== 'proposal') return []
-    const record = this.#recordOf(proposal)
-    if (record.accused || !isUnjustified(proposal, committee, isSigned)) return []
-    record.accused = true
+    const said = this.#saidBy(proposal)
+    if (said.accused || !isUnjustified(proposal, committee, isSigned)) return []
+    said.accused = true
     return [{ kind: 'unjustified', proposal }]
   }
 
-  #recordOf({ number, sender }: { readonly number: number; readonly sender: number }): Record {
-    const records = this.#heights.get(number) ?? new Map<number, Record>()
-    this.#heights.set(number, records)
-    const record = records.get(sender) ?? { statements: new Map(), accused: false }
-    records.set(sender, record)
-    return record
+  #heightOf(number: number): HeightStatements {
+    const height = this.#heights.get(number) ?? { round: 0, members: new Map() }
+    this.#heights.set(number, height)
+    return height
   }
 
-  /** The farthest round goes first: else votes for rounds that never come would hide contradictions in those that do. */
-  #keep({ statements }: Record, statement: Statement): void {
+  #saidBy({ number, sender }: { readonly number: number; readonly sender: number }): MemberStatements {
+    const { members } = this.#heightOf(number)
+    const said = members.get(sender) ?? { statements: new Map(), accused: false }
+    members.set(sender, said)
+    return said
+  }
+
+  /**
+   * The statement farthest from the open round goes first: neither a long stall nor votes for rounds that never come then hide a second
+   * vote. The last commit up to that round stays: any later round change that forgets a lock forgets this one.
+   */
+  #keep({ statements }: MemberStatements, statement: Statement): void {
     const place = placeOf(statement)
     if (statements.has(place)) return
     statements.set(place, statement)
     if (statements.size <= this.#limits.statements) return
-    const farthest = [...statements.values()].reduce((far, other) => (other.round > far.round ? other : far))
-    statements.delete(placeOf(farthest))
+    const { round: open } = this.#heightOf(statement.number)
+    const all = [...statements.values()].sort((a, b) => Math.abs(b.round - open) - Math.abs(a.round - open))
+    const lock = all.findLast(({ type, round }) => type === 'commit' && round <= open)
+    const farthest = all.find(other => other !== lock)
+    if (farthest !== undefined) statements.delete(placeOf(farthest))
   }
 }
 
 const placeOf = ({ type, round }: Statement): string => `${type} ${round}`
 
-const contradiction = (record: Record, statement: Statement, committee: Committee): Evidence | null => {
+const contradiction = (
+  { statements }: MemberStatements,
+  statement: Statement,
+  committee: Committee,
+): Evidence | null => {
   if (isWrongProposer(statement, committee) && statement.type === 'proposal') {
     return { kind: 'wrongProposer', proposal: statement }
   }
-  const known = record.statements.get(placeOf(statement))
+  const known = statements.get(placeOf(statement))
   if (known !== undefined) {
     return isConflict(known, statement) ? { kind: 'conflict', first: known, second: statement } : null
   }
-  const others = [...record.statements.values()]
+  const others = [...statements.values()]
   const commit = others.find(earlier => isAmnesia(earlier, statement))
   if (commit !== undefined) return { kind: 'amnesia', first: commit, second: statement }
   const change = others.find(later => isAmnesia(statement, later))

@@ -12,7 +12,7 @@ import {
 } from './evidence.ts'
 import type { SignatureCheck } from './statement.ts'
 
-interface EvidenceGossipOptions {
+interface EvidenceRelayOptions {
   /** Keeps evidence until a block holds it. */
   readonly evidencePool: EvidenceStore
   readonly committees: CommitteePort
@@ -27,10 +27,10 @@ interface EvidenceGossipOptions {
  * contradictions. Evidence counts only by its signatures.
  */
 export class EvidenceRelay implements EvidencePort {
-  readonly #options: EvidenceGossipOptions
+  readonly #options: EvidenceRelayOptions
   #unsubscribe: () => void = () => {}
 
-  constructor(options: EvidenceGossipOptions) {
+  constructor(options: EvidenceRelayOptions) {
     this.#options = options
   }
 

@@ -1,22 +1,19 @@
-import type { Hex } from '@tandem/base/bytes.ts'
-import { bytesEqual } from '@tandem/base/bytes.ts'
+import { bytesEqual, type Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { signerIndexes } from '../../primitives/consensus/certificate.ts'
 import type { ConsensusMessage, SignedHead, SignedMessage } from '../../primitives/consensus/message.ts'
-import type { SigningDomain, ValidatorSigner } from '../../primitives/consensus/vote.ts'
-import { blockVoteDigest } from '../../primitives/consensus/vote.ts'
+import { blockVoteDigest, type SigningDomain, type ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import type { Header } from '../../primitives/header.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
 import type { Committee } from '../committee.ts'
 import type { UnsignedMessage } from '../core/types.ts'
 import type { DecidedBlock, Head, NetworkPort } from '../ports.ts'
-import { committeeIndex, type QuarantineReason, type RecoveredState, signPositionFromMessage } from '../wal/recovery.ts'
+import { committeeIndex, type RecoveredState, signPositionFromMessage } from '../wal/recovery.ts'
 import { messageDigest, signConsensusMessage } from '../wal/sign-message.ts'
-import type { LastSignature, SignPosition, Watermark } from '../wal/watermark.ts'
-import { comparePositions } from '../wal/watermark.ts'
+import { comparePositions, type LastSignature, type SignPosition, type Watermark } from '../wal/watermark.ts'
 import { isDecidedAfter, StartGate } from './start-gate.ts'
 
 /**
@@ -70,12 +67,10 @@ const HEIGHTS = 2
  * the open one. And the last of them must have been decided after the quarantine began: old messages can be sent again.
  */
 export class Quarantine {
-  readonly reason: QuarantineReason
   readonly #sinceMs: number
   #upTo: number
 
-  constructor(reason: QuarantineReason, head: number, lastSigned: number, nowMs: number) {
-    this.reason = reason
+  constructor(head: number, lastSigned: number, nowMs: number) {
     this.#sinceMs = nowMs
     this.#upTo = Math.max(head, lastSigned) + HEIGHTS
   }
@@ -178,7 +173,7 @@ export class LocalValidator {
     const { members } = committee
     const isNeeded = members.length - 1 < quorumOf(members.length)
     if (!this.#hasSealed(head, committeeOfHead) && (isNeeded || committeeIndex(committee, this.address) < 0)) return
-    const { upTo } = this.quarantine('LOG_MISSING', head.number)
+    const { upTo } = this.quarantine(head.number)
     this.#onLogLost()
     this.#options.logger.warn(
       { number: head.number, silentUpTo: upTo },
@@ -232,7 +227,7 @@ export class LocalValidator {
     else if (this.#isNew && trustMissingLog) this.#trustEarlierVotes(number)
     else if (!this.#isNew) throw new CodedError<KeyInUseError>({ code: 'KEY_IN_USE', number, round })
     else {
-      const { upTo } = this.quarantine('LOG_MISSING', number)
+      const { upTo } = this.quarantine(number)
       this.#onLogLost()
       logger.error(
         { number, silentUpTo: upTo },
@@ -267,10 +262,10 @@ export class LocalValidator {
   }
 
   /** Starts a quarantine: nothing is signed from now on. */
-  quarantine(reason: QuarantineReason, head: number): Quarantine {
+  quarantine(head: number): Quarantine {
     this.#isNew = false
     const { watermark, clock } = this.#options
-    this.#quarantine = new Quarantine(reason, head, watermark.last?.number ?? 0, clock.nowMs())
+    this.#quarantine = new Quarantine(head, watermark.last?.number ?? 0, clock.nowMs())
     return this.#quarantine
   }
 

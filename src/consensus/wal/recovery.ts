@@ -11,8 +11,7 @@ import { messageDigest } from './sign-message.ts'
 import type { Wal } from './wal.ts'
 import type { WalCondition } from './wal-format.ts'
 import { decodeRecords, entriesAfter, recordHeight } from './wal-records.ts'
-import type { Watermark } from './watermark.ts'
-import { comparePositions, type SignPosition, type WatermarkCondition } from './watermark.ts'
+import { comparePositions, type SignPosition, type Watermark, type WatermarkCondition } from './watermark.ts'
 
 /** The log decided blocks that the database does not have, with a gap between; a lone validator cannot fetch them from peers. */
 type WalRecoveryError = { readonly code: 'DATABASE_BEHIND_LOG'; readonly head: number; readonly decided: number }

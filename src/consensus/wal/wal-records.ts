@@ -1,7 +1,6 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { Block, BlockCodec } from '../../primitives/block.ts'
-import type { Certificate } from '../../primitives/consensus/certificate.ts'
-import { certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
+import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import {
   decodeProposalHead,
   encodeProposalHead,

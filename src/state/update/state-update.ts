@@ -1,9 +1,7 @@
-import type { Hex } from '@tandem/base/bytes.ts'
-import { EMPTY_BYTES, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import type { Account } from '../account.ts'
-import { encodeAccount } from '../account.ts'
+import { type Account, encodeAccount } from '../account.ts'
 import { encodeWord, slotKey } from '../flat-tables.ts'
 import { HistoryWriter } from '../history/history-rows.ts'
 

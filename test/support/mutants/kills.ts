@@ -60,6 +60,8 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'verdict of the execution ignored': seed(14, 'gave up'),
   'evidence names an honest member': seed(2, 'evidence'),
   'evidence from signatures that are not checked': seed(3, 'evidence'),
+  'statements of the open round evicted': scenario('a second vote late in a stall is evidence'),
+  'the last commit evicted': scenario('a lock lost late in a stall is evidence'),
   'no timer for a round entered later': seed(60, 'liveness'),
   'a round given up alone': scenario('no round is given up before a quorum is in it'),
   'a round change sent once': scenario('members that restarted behind a relay decide'),

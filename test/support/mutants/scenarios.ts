@@ -18,6 +18,7 @@ import { block, CORE_LIMITS, CoreBench, commit, prepare, proposal, roundChange }
 import { committeeOf, DOMAIN, keyOf, signerOf } from '../consensus/member.ts'
 import { MemoryFiles } from '../consensus/memory-files.ts'
 import { BODY_SCENARIOS } from './body-scenarios.ts'
+import { EVIDENCE_SCENARIOS } from './evidence-scenarios.ts'
 import { restartedBehindRelay } from './relay-scenario.ts'
 
 /* Restarts: what a member remembers, and when it signs again (docs/design/consensus.md#first-signature). */
@@ -51,7 +52,7 @@ const reportedFor = (): string | null => {
 }
 
 const twoHeights = (): string | null => {
-  const quarantine = new Quarantine('LOG_MISSING', OPEN, 0, 0)
+  const quarantine = new Quarantine(OPEN, 0, 0)
   const ended = [OPEN + 1, OPEN + 2].map(number => quarantine.decided({ number, timestamp: LATE_SECONDS }, false))
   return ended[0] === false && ended[1] === true ? null : 'a quarantine ends at the head'
 }
@@ -221,6 +222,7 @@ export const SCENARIOS = {
   'a block that a quorum prepared may leave out a proof header': preparedIsExempt,
   'members that restarted behind a relay decide': restartedBehindRelay,
   ...BODY_SCENARIOS,
+  ...EVIDENCE_SCENARIOS,
   ...START_SCENARIOS,
 } as const satisfies Readonly<Record<string, () => string | null | Promise<string | null>>>
 

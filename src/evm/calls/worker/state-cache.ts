@@ -1,7 +1,6 @@
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
-import type { Account } from '../../../state/account.ts'
-import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
+import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
 import { openStateReader, type StoredState } from '../../../state/history/stored-state.ts'
 import type { AsyncStateReader, StateReader } from '../../../state/state-reader.ts'
 import { SlotCache } from '../../../state/world/slot-cache.ts'

@@ -136,7 +136,7 @@ describe('bounds', () => {
     expect(detector.size).toBe(8)
     observe(prepare(2, 0, A))
     expect(detector.size).toBe(9)
-    detector.advance(4)
+    detector.advance(4, 0)
     expect(detector.size).toBe(0)
     expect(observe(prepare(3, 0, A))).toEqual([])
     expect(detector.size).toBe(0)
@@ -146,6 +146,38 @@ describe('bounds', () => {
     const flood = Array.from({ length: 50 }, (_, round) => signed(prepare(3, 1_000 + round, A)))
     const found = detect(...flood, signed(prepare(3, 0, A)), signed(prepare(3, 0, B)))
     expect(found).toMatchObject([{ kind: 'conflict', first: { round: 0 } }])
+  })
+
+  describe('in a long stall', () => {
+    const stalled = (last: number) => {
+      const detector = new EvidenceDetector({ heights: 2, statements: 8 })
+      const observe = (message: SignedMessage) => detector.observe(signedHead(message), COMMITTEE, () => true)
+      observe(commit(3, 0, A))
+      for (let round = 1; round <= last; round++) {
+        detector.advance(1, round)
+        expect(observe(roundChange(3, round, { round: 0, of: A, by: [0, 1, 2] }))).toEqual([])
+        expect(observe(prepare(3, round, A))).toEqual([])
+      }
+      return { detector, observe }
+    }
+
+    test('the statements of the open round are kept, so a second vote in it is found', () => {
+      const { detector, observe } = stalled(50)
+      expect(observe(prepare(3, 50, B))).toMatchObject([{ kind: 'conflict', first: { round: 50 } }])
+      // With the prepares of members 0, 1 and 2 that its round changes carry.
+      expect(detector.size).toBe(8 + 3)
+    })
+
+    test('the last commit is kept through all later rounds, so its loss is found', () => {
+      expect(stalled(50).observe(roundChange(3, 51))).toMatchObject([{ kind: 'amnesia', first: { round: 0 } }])
+    })
+
+    test('after its decision the votes of its last round are still compared', () => {
+      const { detector, observe } = stalled(50)
+      detector.advance(2, 0)
+      for (let round = 100; round < 150; round++) observe(commit(3, round, A))
+      expect(observe(prepare(3, 50, B))).toMatchObject([{ kind: 'conflict', first: { round: 50 } }])
+    })
   })
 
   test('one accusation of a member at a height is enough', () => {

@@ -42,14 +42,14 @@ describe('a quarantine', () => {
   const over = (number: number, seconds = 60) => ({ number, timestamp: seconds })
 
   test('ends two heights after the head, or the last thing signed, whichever is later', () => {
-    const byHead = new Quarantine('LOG_MISSING', 10, 3, 0)
+    const byHead = new Quarantine(10, 3, 0)
     expect([11, 12].map(number => byHead.decided(over(number), false))).toEqual([false, true])
-    const bySigned = new Quarantine('LOG_MISSING', 10, 11, 0)
+    const bySigned = new Quarantine(10, 11, 0)
     expect([11, 12, 13].map(number => bySigned.decided(over(number), false))).toEqual([false, false, true])
   })
 
   test('grows with every own vote that turns up and every height that was over before', () => {
-    const quarantine = new Quarantine('LOG_CORRUPT', 10, 0, 0)
+    const quarantine = new Quarantine(10, 0, 0)
     quarantine.ownVoteSeen(14)
     quarantine.ownVoteSeen(12)
     expect(quarantine.upTo).toBe(16)
@@ -58,7 +58,7 @@ describe('a quarantine', () => {
   })
 
   test('does not end by heights that may have been decided before it began', () => {
-    const quarantine = new Quarantine('LOG_MISSING', 10, 0, 1_000_000)
+    const quarantine = new Quarantine(10, 0, 1_000_000)
     const { freshMs } = CONSENSUS_LIMITS
     const fresh = 1_000 + freshMs / 1_000
     expect([900, 1_000, fresh].map(seconds => quarantine.decided(over(20, seconds), false))).toEqual([
