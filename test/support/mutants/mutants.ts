@@ -259,12 +259,12 @@ export const MUTANTS = {
     ['consensus/core/core.ts', '  if (!height.wanted.has(block.hash)) return\n', ''],
     [
       'consensus/engine/message-validator.ts',
-      "return wanted.has(message.block.hash) ? acceptIfWhole(message.block) : 'ignore'",
+      "return position.wanted.has(message.block.hash) ? acceptIfWhole(message.block) : 'ignore'",
       'return acceptIfWhole(message.block)',
     ],
     [
       'consensus/engine/message-validator.ts',
-      "return wanted.has(claim.blockHash) ? 'accept' : 'ignore'",
+      "return position.wanted.has(claim.blockHash) ? 'accept' : 'ignore'",
       "return 'accept'",
     ],
     ['consensus/engine/driver.ts', 'height.wanted.has(claim.blockHash)', 'true'],
