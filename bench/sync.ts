@@ -11,49 +11,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { Hex } from '@tandem/base/bytes.ts'
-import { parseGenesis } from '../src/config/genesis/genesis.ts'
-import { genesisText } from '../src/config/genesis/genesis-text.ts'
-import { addressFromPrivateKey, sign } from '../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../src/crypto/signature.ts'
 import type { Block } from '../src/primitives/block.ts'
-import { type Certificate, certificateFromSigners } from '../src/primitives/consensus/certificate.ts'
-import { blockVoteDigest } from '../src/primitives/consensus/vote.ts'
-import { quorumOf } from '../src/rules/council/quorum.ts'
-import { keyOf, openTestChain, signedRaw, type TestChain } from '../test/support/chain.ts'
+import type { Certificate } from '../src/primitives/consensus/certificate.ts'
+import { openTestChain, signedRaw, type TestChain } from '../test/support/chain.ts'
 import { rpc } from '../test/support/devnet.ts'
 import { spawnNode } from '../test/support/node-process.ts'
+import { decideNext, GENESIS, genesis, SENDER_KEYS } from './committee/certified-chain.ts'
 
-const VALIDATOR_KEYS = [201, 202, 203, 204].map(keyOf)
-const SENDER_KEYS = Array.from({ length: 200 }, (_, index) => keyOf(index))
 /** Full blocks raise the base fee. */
 const FEES = { maxFeePerGas: 700n * 10n ** 9n, maxPriorityFeePerGas: 700n * 10n ** 9n }
 
-const GENESIS = genesisText({
-  network: 'devnet',
-  timestamp: 1_735_689_600,
-  council: VALIDATOR_KEYS.map((key, index) => ({
-    name: `Validator ${index}`,
-    validator: addressFromPrivateKey(key),
-    owner: addressFromPrivateKey(key),
-    reward: addressFromPrivateKey(key),
-    stakeWei: 35n * 10n ** 18n,
-  })),
-  foundation: addressFromPrivateKey(VALIDATOR_KEYS[0] as Uint8Array),
-  balances: new Map(SENDER_KEYS.map(key => [addressFromPrivateKey(key), 10n ** 24n])),
-  blockTimeMs: 1_000,
-})
-const genesis = parseGenesis(GENESIS)
-
 type Decided = readonly [Block, Certificate]
-
-const certificateBy = (chain: TestChain, block: Block, members: readonly Hex[]): Certificate => {
-  const vote = { type: 'commit', number: block.header.number, round: 0, blockHash: block.hash } as const
-  const digest = blockVoteDigest({ chainId: genesis.params.chainId, genesisHash: chain.genesisHash }, vote)
-  const seals = members.slice(0, quorumOf(members.length)).map((member, index): [number, Uint8Array] => {
-    const key = VALIDATOR_KEYS.find(candidate => addressFromPrivateKey(candidate) === member)
-    return [index, sign(digest, key as Uint8Array)]
-  })
-  return certificateFromSigners(0, members.length, new Map(seals))
-}
 
 /** A chain on disk that nobody has to vote for any more. */
 const write = async (dir: string, count: number, transfers: number): Promise<readonly Decided[]> => {
@@ -62,11 +31,7 @@ const write = async (dir: string, count: number, transfers: number): Promise<rea
   try {
     for (let number = 1; number <= count; number++) {
       await submit(chain, number, transfers)
-      const members = chain.sources.council.committee(number)?.members as readonly Hex[]
-      const block = await chain.build(members[number % members.length])
-      const certificate = certificateBy(chain, block, members)
-      await chain.chain.commit(block, certificate)
-      decided.push([block, certificate])
+      decided.push(await decideNext(chain))
     }
   } finally {
     await chain.close()

@@ -1,0 +1,158 @@
+/**
+ * A long chain of a committee of four: makes `--blocks` blocks (each fiftieth with a transaction that logs its sender, of 200 senders), then
+ * moves old blocks to segments and indexes their logs as a node does, and prints one JSON line: bytes a block
+ * in segments and in tables, milliseconds of a node's starts, of the logs of one sender over all blocks (cold: the first request of a process), and
+ * with `--sync` blocks a second of a follower. A folder that is there already is used again.
+ *   node bench/long-chain.ts [--blocks 1000000] [--datadir DIR] [--sync]
+ */
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { parseArgs } from 'node:util'
+import { type Hex, toWord } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
+import { LogIndexer } from '../src/chain/logs/log-indexer.ts'
+import { LogService } from '../src/chain/logs/log-service.ts'
+import { SegmentMover } from '../src/chain/store/segment-mover.ts'
+import { addressFromPrivateKey } from '../src/crypto/signature.ts'
+import { openTestChain, signedRaw } from '../test/support/chain.ts'
+import { rpc } from '../test/support/devnet.ts'
+import { type NodeProcess, sleep, spawnNode } from '../test/support/node-process.ts'
+import { decideNext, GENESIS, genesis, SENDER_KEYS } from './committee/certified-chain.ts'
+
+const { values } = parseArgs({
+  options: {
+    blocks: { type: 'string', default: '1000000' },
+    datadir: { type: 'string' },
+    sync: { type: 'boolean', default: false },
+  },
+})
+const blocks = Number(values.blocks)
+const folder = values.datadir ?? join(tmpdir(), `long-chain-${blocks}`)
+const LOGGED = 50
+const STARTS = 5
+/** Init code of a contract that logs its caller as a topic. */
+const LOGGER = Buffer.from('64335f5fa1005f526005601bf3', 'hex')
+const FEES = { maxFeePerGas: 700n * 10n ** 9n, maxPriorityFeePerGas: 700n * 10n ** 9n }
+
+const make = async (dir: string) => {
+  const chain = await openTestChain(dir, { mode: 'wasm', genesis })
+  const { store, sources } = chain
+  const mover = new SegmentMover({
+    ...{ store, blocks: sources.blocks, logger: silentLogger },
+    head: () => chain.chain.head().number,
+    history: undefined,
+  })
+  const contractOf = async (): Promise<Hex | null | undefined> =>
+    (await sources.blocks.receipts(LOGGED))?.[0]?.contractAddress
+  let contract = await contractOf()
+  for (let number = chain.chain.head().number + 1; number <= blocks; number++) {
+    if (number % LOGGED === 0) {
+      const at = number / LOGGED - 1
+      const key = SENDER_KEYS[at % SENDER_KEYS.length] as Uint8Array
+      const call = contract ? { to: contract, gasLimit: 100_000n } : { to: null, data: LOGGER, gasLimit: 200_000n }
+      await chain.pool.service.submit(signedRaw(key, { nonce: Math.floor(at / SENDER_KEYS.length), ...call, ...FEES }))
+    }
+    await decideNext(chain)
+    mover.poke()
+    contract ??= await contractOf()
+    if (number % 10_000 === 0) process.stderr.write(`${number} of ${blocks} blocks\n`)
+  }
+  await chain.chain.flush()
+  await mover.settled()
+  await mover.close()
+  const logs = new LogService({ store, workerUrl: new URL('../src/rpc/encode/log-worker.ts', import.meta.url) })
+  const indexer = new LogIndexer({
+    ...{ store, logger: silentLogger, bounds: () => ({ earliest: 0, head: blocks }) },
+    ...{ run: job => logs.index(job), stop: () => logs.stopIndex(), exclusively: work => work() },
+  })
+  const startedMs = performance.now()
+  await indexer.settled()
+  const seconds = (performance.now() - startedMs) / 1_000
+  await indexer.close()
+  await logs.close()
+  await chain.close()
+  return { indexSeconds: round(seconds) }
+}
+
+const bytesOf = (path: string): number =>
+  lstatSync(path).isDirectory()
+    ? readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0)
+    : lstatSync(path).size
+
+const started = async (
+  dir: string,
+  more: readonly string[],
+): Promise<{ readonly node: NodeProcess; readonly ms: number }> => {
+  const startedMs = performance.now()
+  const node = spawnNode([
+    ...['start', '--network', 'devnet', '--genesis', genesisFile, '--datadir', dir, '--port', '0'],
+    ...['--operator-port', '0', '--p2p-host', '127.0.0.1', '--p2p-port', '0', '--no-discovery', ...more],
+  ])
+  await rpc((await node.ready).http, 'eth_blockNumber', [])
+  return { node, ms: performance.now() - startedMs }
+}
+
+const logsOf = async (node: NodeProcess, sender: number): Promise<{ readonly ms: number; readonly count: number }> => {
+  const { http } = await node.ready
+  const topic = toWord(BigInt(addressFromPrivateKey(SENDER_KEYS[sender] as Uint8Array)))
+  const startedMs = performance.now()
+  const logs = await rpc<readonly unknown[]>(http, 'eth_getLogs', [{ fromBlock: '0x0', topics: [topic] }])
+  return { ms: performance.now() - startedMs, count: logs.length }
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10
+const median = (times: readonly number[]): number =>
+  round(times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0)
+
+const source = join(folder, 'source')
+const genesisFile = join(folder, 'genesis.json')
+mkdirSync(source, { recursive: true })
+writeFileSync(genesisFile, GENESIS)
+const made = await make(source)
+
+const cold: number[] = []
+const warm: number[] = []
+const starts: number[] = []
+let count = 0
+for (let i = 0; i < STARTS; i++) {
+  const { node, ms } = await started(source, [])
+  starts.push(ms)
+  const asked = await logsOf(node, i + 1)
+  count = asked.count
+  cold.push(asked.ms)
+  for (let again = 0; again < 5; again++) warm.push((await logsOf(node, i + 1)).ms)
+  await node.end('SIGTERM', 60_000)
+}
+
+const sync = async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tandem-follower-'))
+  const server = await started(source, [])
+  const { node } = await started(dir, ['--peers', (await server.node.ready).peer as string])
+  const startedMs = performance.now()
+  const { http } = await node.ready
+  while (Number(await rpc<Hex>(http, 'eth_blockNumber', [])) < blocks) await sleep(500)
+  const seconds = (performance.now() - startedMs) / 1_000
+  await node.end('SIGTERM', 60_000)
+  await server.node.end('SIGTERM', 60_000)
+  rmSync(dir, { recursive: true, force: true })
+  return { seconds: round(seconds), perSecond: round(blocks / seconds) }
+}
+
+const inSegments = bytesOf(join(source, 'db', 'segments'))
+const perBlock = (bytes: number): number => round(bytes / blocks)
+console.log(
+  JSON.stringify({
+    bench: 'long-chain',
+    blocks,
+    bytesPerBlock: {
+      segments: perBlock(inSegments),
+      tables: perBlock(bytesOf(join(source, 'db')) - inSegments),
+    },
+    ...made,
+    startMs: median(starts),
+    logs: { count, coldMs: median(cold), warmMs: median(warm) },
+    ...(values.sync && { sync: await sync() }),
+  }),
+)
