@@ -67,6 +67,8 @@ describe('messages', () => {
     ) => messageSpec(name).codec.encode(value).byteLength / MESSAGES[name].maxBytes
     const list = <T>(count: number, value: T) => new Array<T>(count).fill(value)
     const block = encodeRlp([new Uint8Array(BLOCK_BOUNDS.bodyBytes)])
+    const reference = encodeRlp(new Uint8Array(32))
+    const accounts = list(NETWORK_LIMITS.snapshotChunks - 1, { prefix: new Uint8Array(8), reference })
     const fits = [
       size('links', list(COUNCIL_BOUNDS.members, `0x${'ab'.repeat(20)}` as const)),
       size('records', list(NETWORK_LIMITS.recordsPerAnswer, new Uint8Array(NETWORK_LIMITS.recordBytes))),
@@ -79,18 +81,20 @@ describe('messages', () => {
       size('evidence', new Uint8Array(CONSENSUS_BOUNDS.evidenceBytes)),
       size('proofHeader', new Uint8Array(PROOF_HEADER_BYTES)),
       size('getReceipts', list(NETWORK_LIMITS.receiptsPerRequest, hash)),
-      size('manifest', {
-        format: 1,
-        header: encodeRlp([new Uint8Array(4_096)]),
-        certificate: seal,
-        records: [hash],
-        proofState: new Uint8Array(PROOF_BOUNDS.stateBytes),
-        accounts: list(NETWORK_LIMITS.snapshotChunks - 1, {
-          prefix: new Uint8Array(8),
-          reference: encodeRlp(new Uint8Array(32)),
+      ...[accounts, []].map(parts =>
+        size('manifest', {
+          format: 1,
+          header: encodeRlp([new Uint8Array(4_096)]),
+          certificate: seal,
+          records: [hash],
+          proofState: new Uint8Array(PROOF_BOUNDS.stateBytes),
+          accounts: parts,
+          storages: list(NETWORK_LIMITS.snapshotChunks - 1 - parts.length, {
+            owner: new Uint8Array(32).fill(255),
+            parts: [{ prefix: new Uint8Array(0), reference }],
+          }),
         }),
-        storages: [],
-      }),
+      ),
       size('getCodes', list(SNAPSHOT_LIMITS.codes, hash)),
       size('chunk', new Uint8Array(NETWORK_LIMITS.chunkBytes)),
       size('transactionHashes', list(NETWORK_LIMITS.announcedHashes, hash)),

@@ -96,8 +96,8 @@ export const SYNC_MESSAGES = {
   manifest: declareMessage({
     id: 56,
     channel: 'sync',
-    // A part: prefix and reference; a deep prefix is rare, and adds a byte per nibble.
-    maxBytes: NETWORK_LIMITS.snapshotChunks * 48 + 16 * KIB,
+    // A storage of one part: owner, prefix and reference; a deep prefix is rare, and adds a byte per nibble.
+    maxBytes: NETWORK_LIMITS.snapshotChunks * 72 + 16 * KIB,
     quota: ANSWER_QUOTA,
     codec: manifestCodec,
     from: 'anyone',
