@@ -89,7 +89,7 @@ export interface EvmModule {
   startCreation(from: number, created: number, gas: bigint, size: number): number
   precompiled(success: boolean, left: bigint, size: number): number
   codeRoom(size: number): number
-  keepCode(code: number, size: number, isAnalysed: boolean): number
+  keepCode(code: number, size: number): number
   pageOf(code: number): number
   lacksCode(entry: number): number
   useCode(entry: number, code: number, size: number, jumps: number): void

@@ -111,7 +111,6 @@ const create = ({ codePages, isStepping }: Kind): Machine | undefined => {
 export const releaseMachine = (machine: Machine): void => {
   busy.delete(machine)
   machine.hooks = undefined
-  machine.codes.rest()
   if (machine.usedBytes <= LARGE_BYTES && sizesOf(idle) + machine.usedBytes <= IDLE_BYTES) {
     idle.push(machine)
     return

@@ -75,7 +75,7 @@ function unpagedRoom(bytes: usize): usize {
   unpagedAt = room + bytes;
   return room;
 }
-function roomOf(size: u32): usize { return align(size + CODE_TAIL + (size >> 3) + 1); }
+function roomOf(size: u32): usize { return align(size + CODE_TAIL + (size >> 3) + 2); }
 
 /** Reserves room for a code; 0 when there is none. The host writes it there and calls `keepCode`. */
 export function codeRoom(size: u32): usize {
@@ -96,11 +96,11 @@ export function codeRoom(size: u32): usize {
   roomAt = room + bytes;
   return room;
 }
-/** Completes the code at an address; returns the address of its jump destinations, which are known or found here. */
-export function keepCode(code: usize, size: u32, isAnalysed: bool): usize {
+/** Completes the code at an address; returns the address of its jump destinations. */
+export function keepCode(code: usize, size: u32): usize {
   const jumps = code + size + CODE_TAIL;
   memory.fill(code + size, 0, CODE_TAIL);
-  if (!isAnalysed) analyse(code, size, jumps);
+  analyse(code, size, jumps);
   return jumps;
 }
 /** True when code of the account must be loaded before it is used. */
@@ -130,7 +130,7 @@ export function setCodeOf(account: usize, from: usize, size: u32): void {
   if (at == 0) return;
   memory.copy(at, from, size);
   store<u32>(account, flags | HAS_CODE, FLAGS);
-  useCode(account, at, size, keepCode(at, size, false));
+  useCode(account, at, size, keepCode(at, size));
 }
 /** Returns the account's code hash as 32 bytes. Only code that the message created has no known hash, and that is never dropped. */
 export function hashOf(account: usize): usize {

@@ -129,7 +129,7 @@ export function openCreation(creator: usize, created: usize, value: usize, from:
   if (from != code) memory.copy(code, from, size);
   memory.fill(code + size, 0, CODE_TAIL);
   analyse(code, size, jumps);
-  const at = openFrame(align(jumps + (size >> 3) + 1));
+  const at = openFrame(align(jumps + (size >> 3) + 2));
   if (at == 0) return EXHAUSTED;
   mark(at);
   setFrameMark(undoAt);
