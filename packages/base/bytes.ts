@@ -38,6 +38,11 @@ export const bytesFromDigits = (digits: string): Uint8Array => {
 export const copyBytes = (bytes: Uint8Array): Uint8Array =>
   bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.prototype.slice.call(bytes)
 
+/** Gives the memory of bytes back at once, where it is theirs alone; they must not be used again, and are empty. */
+export const freeBytes = ({ byteLength, buffer }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength) buffer.transfer(0)
+}
+
 /** QUANTITY encoding: the most compact form, zero is 0x0 (docs/interface.md#encoding). */
 export const toQuantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
 

@@ -13,6 +13,8 @@ export interface StateReader {
   storage(address: Hex, slot: Hex): Hex
   /** Empty for an account without code. */
   code(address: Hex): Uint8Array
+  /** Calls `use` with the code, which may be gone afterwards: code that is only copied is no work for the garbage collector. */
+  useCode?(address: Hex, use: (code: Uint8Array) => void): void
 }
 
 /** State at an older block, or from another thread. `release` closes its snapshot. */

@@ -58,6 +58,12 @@ export class Journal implements StateReader {
     return journalAccount.code
   }
 
+  useCode(address: Hex, use: (code: Uint8Array) => void): void {
+    const { code, codeHash } = this.#entry(address)
+    if (code === undefined && !this.#codes.has(codeHash) && this.#base.useCode) this.#base.useCode(address, use)
+    else use(this.code(address))
+  }
+
   storage(address: Hex, slot: Hex): Hex {
     return this.#slot(this.#entry(address), slot).value
   }

@@ -1,5 +1,5 @@
 import { assert } from '@tandem/base/assert.ts'
-import { EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { EMPTY_BYTES, freeBytes, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { STATE_LIMITS } from '../../config/limits/storage.ts'
@@ -48,6 +48,8 @@ export class HeadState implements StateReader {
   #accounts: SecondChanceCache<Cached>
   #slots: SlotCache
   readonly #codes: Lru<Hex, Uint8Array>
+  /** Sizes of codes that one read has used: the next read keeps such a code. */
+  readonly #readOnce: Lru<Hex, number>
   #snapshot: Snapshot
   /** Renewed by each move of the head. */
   #version = nextStorageVersion()
@@ -58,6 +60,7 @@ export class HeadState implements StateReader {
     this.#accounts = new SecondChanceCache(limits.accountCache)
     this.#slots = new SlotCache(limits.slotCache)
     this.#codes = new Lru({ limit: limits.codeCacheBytes, weigh: code => code.byteLength })
+    this.#readOnce = new Lru({ limit: limits.codeCacheBytes, weigh: bytes => bytes + STATE_LIMITS.accountBytes })
     this.#snapshot = store.snapshot()
   }
 
@@ -88,32 +91,34 @@ export class HeadState implements StateReader {
     if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES
     const found = this.#codes.get(codeHash)
     if (found !== undefined) return found
-    const code = readCode(this.#store, codeHash)
-    assert(code.byteLength > 0, 'the code of every account is stored')
+    const code = this.#readCode(codeHash)
     this.#codes.set(codeHash, code)
     return code
+  }
+
+  useCode(address: Hex, use: (code: Uint8Array) => void): void {
+    const codeHash = this.account(address)?.codeHash ?? EMPTY_CODE_HASH
+    const isKept = codeHash === EMPTY_CODE_HASH || this.#codes.has(codeHash) || this.#readOnce.delete(codeHash)
+    const code = isKept ? this.code(address) : this.#readCode(codeHash)
+    use(code)
+    if (isKept) return
+    this.#readOnce.set(codeHash, code.byteLength)
+    freeBytes(code)
   }
 
   /** Returns a view of the current state, for work that spans commits: once the head has moved it throws STATE_MOVED. */
   view(): StateReader {
     const taken = this.#version
-    const check = (): void => {
+    const checked = (): this => {
       if (this.#version !== taken) throw new CodedError<StateError>({ code: 'STATE_MOVED' })
+      return this
     }
     return {
       storageVersion: taken,
-      account: address => {
-        check()
-        return this.account(address)
-      },
-      storage: (address, slot) => {
-        check()
-        return this.storage(address, slot)
-      },
-      code: address => {
-        check()
-        return this.code(address)
-      },
+      account: address => checked().account(address),
+      storage: (address, slot) => checked().storage(address, slot),
+      code: address => checked().code(address),
+      useCode: (address, use) => checked().useCode(address, use),
     }
   }
 
@@ -152,6 +157,13 @@ export class HeadState implements StateReader {
 
   async close(): Promise<void> {
     await this.#snapshot.close()
+  }
+
+  /** Reads bytes that nobody else has. */
+  #readCode(codeHash: Hex): Uint8Array {
+    const code = readCode(this.#store, codeHash)
+    assert(code.byteLength > 0, 'the code of every account is stored')
+    return code
   }
 
   #cached(address: Hex): Cached {

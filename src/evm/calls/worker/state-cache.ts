@@ -1,4 +1,5 @@
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
 import { openStateReader, type StoredState } from '../../../state/history/stored-state.ts'
@@ -6,27 +7,12 @@ import type { AsyncStateReader, StateReader } from '../../../state/state-reader.
 import { SlotCache } from '../../../state/world/slot-cache.ts'
 import type { Store } from '../../../storage/store.ts'
 
-/** Cache of code by hash, so that equal code is the same array in all calls: the interpreter caches its analysis by identity. */
-const createCodeCache = () => {
-  const codes = new Map<Hex, Uint8Array>()
-  let bytes = 0
-  return {
-    get: (hash: Hex): Uint8Array | undefined => codes.get(hash),
-    add(hash: Hex, code: Uint8Array): Uint8Array {
-      const known = codes.get(hash)
-      if (known !== undefined) return known
-      bytes += code.byteLength
-      codes.set(hash, code)
-      for (const [oldest, old] of codes) {
-        if (bytes <= CALL_LIMITS.codeCacheBytes) break
-        codes.delete(oldest)
-        bytes -= old.byteLength
-      }
-      return code
-    },
-  }
+/** Equal code is the same array in all calls: the interpreter caches its analysis by identity. */
+const keepCode = (codes: Lru<Hex, Uint8Array>, hash: Hex, code: Uint8Array): Uint8Array => {
+  const known = codes.get(hash)
+  if (known === undefined) codes.set(hash, code)
+  return known ?? code
 }
-type CodeCache = ReturnType<typeof createCodeCache>
 
 /** Bounded cache of reads; all of it is dropped when it is full. */
 const createMemory = <Value>() => {
@@ -42,7 +28,7 @@ const createMemory = <Value>() => {
   }
 }
 
-const cachedReader = (inner: StateReader, codes: CodeCache): StateReader => {
+const cachedReader = (inner: StateReader, codes: Lru<Hex, Uint8Array>): StateReader => {
   const accounts = createMemory<Account | undefined>()
   const slots = new SlotCache(CALL_LIMITS.cachedItems)
   const { storageVersion } = inner
@@ -63,12 +49,12 @@ const cachedReader = (inner: StateReader, codes: CodeCache): StateReader => {
     code(address) {
       const hash = account(address)?.codeHash ?? EMPTY_CODE_HASH
       if (hash === EMPTY_CODE_HASH) return EMPTY_BYTES
-      return codes.get(hash) ?? codes.add(hash, inner.code(address))
+      return codes.get(hash) ?? keepCode(codes, hash, inner.code(address))
     },
   }
 }
 
-const cachedAsyncReader = (inner: AsyncStateReader, codes: CodeCache): AsyncStateReader => {
+const cachedAsyncReader = (inner: AsyncStateReader, codes: Lru<Hex, Uint8Array>): AsyncStateReader => {
   const accounts = createMemory<Account | undefined>()
   const slots = createMemory<Hex>()
   const account = async (address: Hex): Promise<Account | undefined> =>
@@ -80,7 +66,7 @@ const cachedAsyncReader = (inner: AsyncStateReader, codes: CodeCache): AsyncStat
     async code(address) {
       const hash = (await account(address))?.codeHash ?? EMPTY_CODE_HASH
       if (hash === EMPTY_CODE_HASH) return EMPTY_BYTES
-      return codes.get(hash) ?? codes.add(hash, await inner.code(address))
+      return codes.get(hash) ?? keepCode(codes, hash, await inner.code(address))
     },
     release: () => inner.release(),
   }
@@ -108,7 +94,7 @@ interface Kept {
 /** States of recently used blocks. An open snapshot keeps old rows on disk, so unused ones are soon released. */
 export const createStateCache = (store: Store) => {
   const kept = new Map<string, Promise<Kept>>()
-  const codes = createCodeCache()
+  const codes = new Lru<Hex, Uint8Array>({ limit: CALL_LIMITS.codeCacheBytes, weigh: ({ byteLength }) => byteLength })
 
   const open = async ({ number }: Place, key: string): Promise<Kept> => {
     const stored = await openStateReader(store, number)

@@ -55,7 +55,7 @@ const putCode = (run: RunState, entry: number, address: Hex): void => {
   putAccount(run, entry, address)
   if (machine.wasm.lacksCode(entry) === 0) return
   const hash = machine.readHex(entry + ACCOUNT.codeHash, 32)
-  if (!machine.codes.useKnown(entry, hash)) machine.codes.add(entry, hash, journal.code(address))
+  if (!machine.codes.useKnown(entry, hash)) journal.useCode(address, code => machine.codes.add(entry, hash, code))
 }
 
 export const loadSlot = (run: RunState, slot: number): Promise<void> | undefined => {
