@@ -4,7 +4,7 @@ import { createRandom } from '@tandem/base/random.ts'
 import { CONSENSUS_LIMITS } from '../../src/config/limits/consensus.ts'
 import type { ChainParams } from '../../src/config/networks.ts'
 import { CONSENSUS_BOUNDS } from '../../src/config/protocol-bounds.ts'
-import type { CommitteePort } from '../../src/consensus/ports.ts'
+import type { CommitteePort, Speaker } from '../../src/consensus/ports.ts'
 import type { Block } from '../../src/primitives/block.ts'
 import { decodeProofHeader, type ProofHeader } from '../../src/primitives/proof-header.ts'
 import { firstProofState } from '../../src/rules/proof/proof-header.ts'
@@ -21,6 +21,7 @@ import { SimMember } from './member/sim-member.ts'
 import { decodeEnvelope, describeMessage, type Envelope, short } from './network/envelope.ts'
 import { EventQueue } from './network/event-queue.ts'
 import { SimNetwork } from './network/sim-network.ts'
+import { Topology } from './network/topology.ts'
 import type { Plan } from './plan/plan.ts'
 import { SimMiners } from './proof/sim-miners.ts'
 import { simProofParams } from './proof/sim-work.ts'
@@ -38,6 +39,7 @@ export class SimCluster {
   readonly trace: Trace
   readonly checker: InvariantChecker
   readonly network: SimNetwork<Envelope>
+  readonly topology: Topology
   /** Gossip of proof headers; of its own, so that it changes no delay of other messages. */
   readonly proofNetwork: SimNetwork<Uint8Array>
   readonly proofs: ProofAudit
@@ -59,7 +61,7 @@ export class SimCluster {
   #includedProof: ProofHeader | undefined
 
   constructor(plan: Plan, lines: number) {
-    const { seed, size, linkConditions, byzantine, council, realKeys: isReal, blockTimeMs } = plan
+    const { seed, size, relays, linkConditions, byzantine, council, realKeys: isReal, blockTimeMs } = plan
     this.#plan = plan
     this.pace = plan.profile === 'slow' ? new Pace(plan) : null
     this.trace = new Trace(lines)
@@ -80,11 +82,14 @@ export class SimCluster {
       proofs: this.proofs,
     })
     const deliver = (from: number, to: number, envelope: Envelope) => this.#deliver(from, to, envelope)
-    const links = { size, linkConditions, queue: this.queue }
+    const links = { size: size + relays, linkConditions, queue: this.queue }
     this.network = new SimNetwork({ ...links, seed, deliver })
     const deliverProof = (from: number, to: number, encoded: Uint8Array) => this.#deliverProof(from, to, encoded)
     this.proofNetwork = new SimNetwork({ ...links, seed: seed + PROOF_LINKS, deliver: deliverProof })
-    for (let node = 0; node < size; node++) if (!this.#byzantine.has(node)) this.members.set(node, this.#member(node))
+    const isConnected = (one: number, other: number) => this.#isConnected(one, other)
+    this.topology = new Topology({ size, relays, addresses, isConnected })
+    for (let node = 0; node < size + relays; node++)
+      if (!this.#byzantine.has(node)) this.members.set(node, this.#member(node))
     for (const { node, scripts } of byzantine)
       this.#byzantineNodes.set(
         node,
@@ -144,7 +149,8 @@ export class SimCluster {
   }
 
   #member(node: number): SimMember {
-    const { size, seed, blockTimeMs, roundTimeoutMs, executionMs, slow, heldBlocks } = this.#plan
+    const { seed, blockTimeMs, roundTimeoutMs, executionMs, slow, heldBlocks } = this.#plan
+    const { topology } = this
     const random = createRandom(seed * 1_009 + node)
     const ledger = new Ledger({
       firstSalt: node * 1_000_000,
@@ -167,7 +173,7 @@ export class SimCluster {
     })
     return new SimMember({
       node,
-      size,
+      neighbours: topology.neighbours(node),
       ledger,
       disk: new Disk(random),
       wall: createWallClock(this.queue),
@@ -180,8 +186,9 @@ export class SimCluster {
       isHonest: address => !this.#byzantine.has(this.#keys.addresses.indexOf(address)),
       send: (to, envelope) => this.network.post(node, to, envelope),
       sendProof: (to, encoded) => this.proofNetwork.post(node, to, encoded),
-      reachable: members => this.#reached(node, members).length,
-      reachedBy: other => this.#reached(other, this.#keys.addresses),
+      reachable: members => members.filter(member => this.#reached(node).includes(member)).length,
+      speaker: other => this.#speaker(node, other),
+      targets: (author, from) => (topology.isRelay(node) ? topology.targets(node, author, from) : []),
       note: line => this.note(line),
       onCrash: () => this.counts.crashes++,
     })
@@ -213,15 +220,21 @@ export class SimCluster {
     })
   }
 
+  #isConnected(one: number, other: number): boolean {
+    const isUp = this.members.get(other)?.isUp ?? true
+    return isUp && this.network.isOpen(one, other) && this.network.isOpen(other, one)
+  }
+
   /** Returns the members that a node reaches, or says to reach: Byzantine ones, and so those that they eclipse, say all. */
-  #reached(from: number, members: readonly Hex[]): readonly Hex[] {
-    const isTold = this.eclipsed.has(from) || this.#byzantine.has(from)
-    return members.filter(member => {
-      const node = this.#keys.addresses.indexOf(member)
-      if (node === from || isTold) return node !== from
-      const isUp = this.members.get(node)?.isUp ?? true
-      return isUp && this.network.isOpen(from, node) && this.network.isOpen(node, from)
-    })
+  #reached(node: number): readonly Hex[] {
+    const { addresses } = this.#keys
+    const isTold = this.eclipsed.has(node) || this.#byzantine.has(node)
+    return isTold ? addresses.filter(address => address !== addresses[node]) : this.topology.reached(node)
+  }
+
+  #speaker(node: number, neighbour: number): Speaker {
+    if (this.#plan.relays > 0) return this.topology.speaker(node, neighbour)
+    return { speaksFor: [this.#keys.addresses[neighbour] as Hex], reaches: this.#reached(neighbour) }
   }
 
   /** Cuts a member off from all honest ones; returns the function that ends it. */

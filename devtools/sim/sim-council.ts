@@ -2,12 +2,14 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { createRandom, type Random } from '@tandem/base/random.ts'
 import type { Committee } from '../../src/consensus/committee.ts'
 import type { CommitteePort } from '../../src/consensus/ports.ts'
-import { faultsOf } from '../../src/rules/council/quorum.ts'
+import { faultsOf, quorumOf } from '../../src/rules/council/quorum.ts'
 
 /** Change of validators: every so many heights other ones in another order, at least so many of them. */
 export interface CouncilPlan {
   readonly cycleBlocks: number
   readonly smallest: number
+  /** In each cycle some members take no turns as proposers; a quorum does. */
+  readonly resting: boolean
 }
 
 interface CouncilOptions {
@@ -27,7 +29,10 @@ export const createCouncil = ({ seed, addresses, byzantine, plan }: CouncilOptio
   const draw = (cycle: number): Committee => {
     const random = createRandom(seed * 7_919 + cycle)
     const chosen = choose(shuffled(addresses.length, random), byzantine, plan.smallest, random)
-    return { members: chosen.map(node => addresses[node] as Hex) }
+    const members = chosen.map(node => addresses[node] as Hex)
+    if (!plan.resting) return { members }
+    const quorum = quorumOf(members.length)
+    return { members, proposers: quorum + random.below(members.length - quorum + 1) }
   }
   return {
     committee(number) {

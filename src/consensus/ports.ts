@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
-import type { BlockClaim, ConsensusMessage } from '../primitives/consensus/message.ts'
+import type { BlockClaim, ConsensusMessage, MessageAcceptance } from '../primitives/consensus/message.ts'
 import type { PeerId } from '../primitives/peer-id.ts'
 import type { Committee } from './committee.ts'
 
@@ -93,8 +93,8 @@ export interface NetworkPort {
    * decodes nothing may ignore it.
    */
   onMessage(
-    listener: (message: ConsensusMessage, from: PeerId) => void,
-    validateClaim?: (claim: BlockClaim, from: PeerId) => 'accept' | 'reject' | 'ignore',
+    listener: (message: ConsensusMessage, from: PeerId) => MessageAcceptance,
+    validateClaim?: (claim: BlockClaim, from: PeerId) => MessageAcceptance,
   ): () => void
   /**
    * Number of these validators, this node excluded, that are reachable (docs/design/consensus.md#lone-and-small-committees); without

@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { ExecutionPort } from '../../../src/consensus/ports.ts'
+import type { CommitteePort, ExecutionPort } from '../../../src/consensus/ports.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import { readExtraData } from '../../../src/primitives/consensus/extra-data.ts'
 import { isBodyOf } from '../../../src/rules/body.ts'
@@ -8,23 +8,23 @@ import { short } from '../network/envelope.ts'
 interface Asked {
   /** Hash of the own block of a height; genesis counts. undefined: there is none yet. */
   readonly hashAt: (number: number) => Hex | undefined
-  readonly members: (number: number) => readonly Hex[]
+  readonly committee: CommitteePort['committee']
   readonly report: (text: string) => void
 }
 
 /**
  * Conditions on a block before a chain is asked to validate it: executing a block that cannot be proposed is wasted work (ports.ts).
  */
-const faultOf = (block: Block, round: number, { hashAt, members }: Asked): string | null => {
+const faultOf = (block: Block, round: number, { hashAt, committee }: Asked): string | null => {
   const { number, parentHash } = block.header
   if (parentHash !== hashAt(number - 1)) return 'on another parent'
   const extra = readExtraData(block.header)
   if (extra === undefined) return null
   if (!isBodyOf(block, extra)) return 'with the body of another'
-  const council = members(number)
-  const index = council.indexOf(extra.proposer)
-  const mayPropose = Array.from({ length: Math.min(round + 1, council.length) }, (_, back) => round - back)
-  return mayPropose.some(at => (number + at) % council.length === index) ? null : 'whose proposer had no turn'
+  const { members, proposers = members.length } = committee(number) ?? { members: [] }
+  const index = members.indexOf(extra.proposer)
+  const mayPropose = Array.from({ length: Math.min(round + 1, proposers) }, (_, back) => round - back)
+  return mayPropose.some(at => (number + at) % proposers === index) ? null : 'whose proposer had no turn'
 }
 
 /** Execution port that checks that it only gets blocks the engine has checked. */

@@ -129,10 +129,10 @@ export class InvariantChecker {
   /** A block names a proposer of its height up to the round of its decision; an honest one has proposed it. */
   #checkMaker(node: number, { hash, header: { number } }: Block, named: Hex, round: number): void {
     const { council, addresses, byzantine } = this.#options
-    const { members } = council.committee(number) ?? { members: [] }
+    const { members, proposers = members.length } = council.committee(number) ?? { members: [] }
     const index = members.indexOf(named)
     const rounds = Array.from({ length: Math.min(round + 1, members.length) }, (_, back) => round - back)
-    if (!rounds.some(at => (number + at) % members.length === index))
+    if (!rounds.some(at => (number + at) % proposers === index))
       this.report(
         'validity',
         `member ${node} decided ${short(hash)} at ${number}, which names ${named} in round ${round}`,

@@ -26,7 +26,7 @@ export class WasteCheck {
       onMessage: (listener, validateClaim) =>
         network.onMessage((message, from) => {
           if (message.type === 'proposal' && message.prepares.length > 0) this.#reproposed.add(message.block.hash)
-          listener(message, from)
+          return listener(message, from)
         }, validateClaim),
     }
   }

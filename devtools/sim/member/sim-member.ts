@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { ConsensusEngine } from '../../../src/consensus/engine/types.ts'
-import type { NetworkPort } from '../../../src/consensus/ports.ts'
+import type { NetworkPort, Speaker } from '../../../src/consensus/ports.ts'
 import { isInstantMode } from '../../../src/consensus/timing/block-time.ts'
 import type { ProofPool } from '../../../src/powchain/proof-pool.ts'
 import type { ProofNetworkPort } from '../../../src/powchain/proof-relay.ts'
@@ -12,6 +12,7 @@ import { QuorumTracker } from '../check/quorum-tracker.ts'
 import { RoundChangesSeen } from '../check/round-changes-seen.ts'
 import { claimOf, describeMessage, type Envelope, encodeEnvelope } from '../network/envelope.ts'
 import type { EventQueue } from '../network/event-queue.ts'
+import { RelayedStatements } from '../network/topology.ts'
 import type { CrashLoss } from '../plan/plan.ts'
 import type { CrashPoint } from './crash-points.ts'
 import { SimMachine } from './sim-machine.ts'
@@ -24,15 +25,17 @@ import {
 } from './sim-process.ts'
 
 interface SimMemberOptions extends ProcessEnvironment {
-  readonly size: number
+  readonly neighbours: readonly number[]
   readonly queue: EventQueue
   readonly isHonest: (address: Hex) => boolean
   readonly send: (to: number, envelope: Envelope) => void
   readonly sendProof: (to: number, encoded: Uint8Array) => void
   /** Number of reachable nodes, without this one. */
   readonly reachable: (members: readonly Hex[]) => number
-  /** Members that a neighbour says to reach. */
-  readonly reachedBy: (neighbour: number) => readonly Hex[]
+  /** Members for which a neighbour speaks, and those it says to reach. */
+  readonly speaker: (neighbour: number) => Speaker
+  /** Neighbours to which a statement of `author`, received from `from`, is passed on; none from a member. */
+  readonly targets: (author: Hex, from: number) => readonly number[]
   readonly note: (line: () => string) => void
   readonly onCrash: () => void
 }
@@ -62,6 +65,7 @@ export class SimMember {
   #consensusListener: ConsensusListener | null = null
   #quorumTracker = new QuorumTracker()
   #rounds = new RoundChangesSeen()
+  #relayed = new RelayedStatements()
   #armed: Armed | null = null
 
   constructor(options: SimMemberOptions) {
@@ -97,6 +101,7 @@ export class SimMember {
     this.#host = host
     this.#quorumTracker = new QuorumTracker()
     this.#rounds = new RoundChangesSeen()
+    this.#relayed = new RelayedStatements()
     note(() => `member ${node} starts`)
     startProcess(host, this.#options, { consensus: this.#port(host), proofs: this.#proofPort(host) }).then(
       ({ engine, pool }) => {
@@ -146,9 +151,19 @@ export class SimMember {
       // As the network does: blocks that are not needed are not decoded.
       const claim = claimOf(message)
       if (claim !== undefined && this.#consensusListener.validateClaim(claim, String(from)) !== 'accept') return
-      this.#consensusListener.hear(message, String(from))
+      if (this.#consensusListener.hear(message, String(from)) === 'accept') this.#relay(message, from)
       if (message.type === 'commit' || message.type === 'roundChange') this.#expect(message, from)
     })
+  }
+
+  /** Passes a verified statement on, as ConsensusGossip does. */
+  #relay(message: ConsensusMessage, from: number): void {
+    const { council, targets, send, queue } = this.#options
+    if (!('sender' in message)) return
+    const author = council.committee(message.number)?.members[message.sender]
+    const to = author === undefined ? [] : targets(author, from)
+    const envelope = encodeEnvelope(message)
+    if (to.length > 0 && this.#relayed.add(envelope, queue.nowMs)) for (const node of to) send(node, envelope)
   }
 
   receiveProof(encoded: Uint8Array, from: number): void {
@@ -223,14 +238,8 @@ export class SimMember {
     queue.at(queue.nowMs + downMs, () => this.start())
   }
 
-  get #others(): readonly number[] {
-    const { node, size } = this.#options
-    return Array.from({ length: size }, (_, to) => to).filter(to => to !== node)
-  }
-
   #proofPort(host: SimMachine): ProofNetworkPort {
-    const { node, sendProof, checker, keys, isHonest } = this.#options
-    const others = this.#others
+    const { node, neighbours: others, sendProof, checker, keys, isHonest } = this.#options
     return {
       broadcast: encoded => {
         if (host.isDead) return
@@ -250,8 +259,7 @@ export class SimMember {
   }
 
   #port(host: SimMachine): NetworkPort {
-    const { send, reachable, reachedBy, keys } = this.#options
-    const others = this.#others
+    const { neighbours: others, send, reachable, speaker } = this.#options
     return {
       broadcast: message => {
         if (host.isDead) return
@@ -276,7 +284,7 @@ export class SimMember {
         }
       },
       reachable,
-      speaker: from => ({ speaksFor: [keys.addresses[Number(from)] as Hex], reaches: reachedBy(Number(from)) }),
+      speaker: from => speaker(Number(from)),
     }
   }
 

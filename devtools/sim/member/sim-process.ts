@@ -8,7 +8,7 @@ import { ProofPool } from '../../../src/powchain/proof-pool.ts'
 import type { ProofNetworkPort } from '../../../src/powchain/proof-relay.ts'
 import { ProofRelay } from '../../../src/powchain/proof-relay.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
-import type { BlockClaim, ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
+import type { BlockClaim, ConsensusMessage, MessageAcceptance } from '../../../src/primitives/consensus/message.ts'
 import { checkedExecution } from '../check/execution.ts'
 import type { InvariantChecker } from '../check/invariants.ts'
 import { OmissionCheck } from '../check/omission.ts'
@@ -92,7 +92,7 @@ export const startProcess = async (
     ports: {
       execution: checkedExecution(omissions.wrap(ledger.port(host, onSlice, processProofs)), {
         hashAt: number => ledger.hashAt(number),
-        members: number => council.committee(number)?.members ?? [],
+        committee: number => council.committee(number),
         report: text => checker.report('validity', `member ${node} ${text}`),
       }),
       committee: council,
@@ -118,6 +118,6 @@ export const startProcess = async (
 
 /** Listener of an engine. */
 export interface ConsensusListener {
-  readonly hear: (message: ConsensusMessage, from: string) => void
+  readonly hear: (message: ConsensusMessage, from: string) => MessageAcceptance
   readonly validateClaim: (claim: BlockClaim, from: string) => 'accept' | 'reject' | 'ignore'
 }

@@ -15,7 +15,7 @@ export const describePlan = (plan: Plan): readonly string[] => {
     byzantine,
     faults,
   } = plan
-  const { slow, mining } = plan
+  const { slow, mining, relays } = plan
   const percent = (share: number) => `${Math.round(share * 100)} %`
   const lines = [
     `${size} nodes, block time ${blockTimeMs} ms, round timeout ${roundTimeoutMs} ms, execution ${executionMs.toFixed(1)} ms${plan.realKeys ? ', real keys' : ''}`,
@@ -23,11 +23,14 @@ export const describePlan = (plan: Plan): readonly string[] => {
     `messages: ${percent(linkConditions.loss)} lost, ${percent(linkConditions.duplicate)} doubled, ${percent(linkConditions.stuck)} hang, ${linkConditions.delayMs.toFixed(1)} ms on the way`,
   ]
   if (plan.heldBlocks !== CONSENSUS_LIMITS.heldBlocks) lines.push(`members keep ${plan.heldBlocks} bodies of a height`)
+  if (relays > 0) lines.push(`nodes ${size} to ${size + relays - 1} are relays, the only neighbours of members`)
   if (slow !== null) {
     lines.push(`slow blocks take ${slow.blockMs} ms${slow.hostileMs > 0 ? ', so would a transaction of a client' : ''}`)
   }
   if (council !== null)
-    lines.push(`another committee of at least ${council.smallest} every ${council.cycleBlocks} blocks`)
+    lines.push(
+      `another committee of at least ${council.smallest} every ${council.cycleBlocks} blocks${council.resting ? ', of which some rest' : ''}`,
+    )
   if (mining !== null) {
     const { forkHeight, finds } = mining
     lines.push(`${finds.length} proof headers, ${forkHeight === null ? 'no fork' : `fork at height ${forkHeight}`}`)

@@ -24,6 +24,8 @@ const SIZES = [1, 2, 3, 4, 4, 4, 4, 4, 4, 5, 6, 7]
 const HIDING_SIZES = [4, 4, 4, 4, 5, 7, 7, 7, 7, 10, 10, 10, 13, 13, 16, 28, 31]
 /** Smallest committee that tolerates two faulty members. */
 const ECLIPSE_NODES = 7
+/** Mostly one, so that whatever it misses nobody has from another one. */
+const RELAYS = [1, 1, 1, 2, 3]
 /** 0 is instant mode. */
 const BLOCK_TIMES_MS = [1_000, 1_000, 1_000, 1_000, 500, 250, 0]
 const ROUND_TIMEOUTS_MS = [1_000, 1_000, 500, 250, 100]
@@ -48,7 +50,7 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   const byzantine = random.chance(chances.byzantine) ? drawLiars() : []
   const council = random.chance(chances.council) && size > 1 ? drawCouncil(size, byzantine.length, random) : null
   const faultsMs = heights * FAULT_MS_PER_HEIGHT * (random.chance(LONG_RUNS) ? 5 : 1)
-  const setting = { size, byzantine, council, faultsMs }
+  const setting = { size, relays: drawRelays(size, chances, createRandom(seed * 1_061)), byzantine, council, faultsMs }
   const plan: Plan = {
     ...setting,
     seed,
@@ -73,7 +75,7 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   // A stream of its own: without miners a seed's plan is what it was.
   const mining = createRandom(seed * 1_039)
   const mined = mining.chance(chances.mining) ? drawMining(withLoad, mining) : withLoad
-  return drawEclipse(mined, chances, createRandom(seed * 1_051))
+  return drawResting(drawEclipse(mined, chances, createRandom(seed * 1_051)), chances, createRandom(seed * 1_063))
 }
 
 /** A stream of its own: it changes nothing else of a seed's plan. Where slowness is all that is wrong, nothing else is slow or lies. */
@@ -107,6 +109,13 @@ const drawFuzzing = (plan: Plan, { fuzz }: Profile, random: Random): Plan => {
 /** A stream of its own as well. */
 const drawBodies = (plan: Plan, { bodies }: Profile, random: Random): Plan =>
   random.chance(bodies) ? { ...plan, heldBlocks: 1 + random.below(2) } : plan
+
+/** A stream of its own as well. */
+const drawResting = (plan: Plan, { resting }: Profile, random: Random): Plan =>
+  plan.council !== null && random.chance(resting) ? { ...plan, council: { ...plan.council, resting: true } } : plan
+
+const drawRelays = (size: number, { relays }: Profile, random: Random): number =>
+  size > 1 && random.chance(relays) ? random.pick(RELAYS) : 0
 
 /** One member is Byzantine, another one counts as faulty until it votes again: so two must be tolerated. */
 const drawEclipse = (plan: Plan, { eclipse }: Profile, random: Random): Plan => {
@@ -172,9 +181,10 @@ const drawScripts = (names: readonly ScriptName[], most: number, random: Random)
 const drawCouncil = (size: number, byzantine: number, random: Random): CouncilPlan => ({
   cycleBlocks: random.pick([1, 2, 3, 5]),
   smallest: byzantine > 0 ? Math.min(size, 4) : 1 + random.below(size),
+  resting: false,
 })
 
-type Setting = Pick<Plan, 'size' | 'byzantine' | 'council' | 'faultsMs'>
+type Setting = Pick<Plan, 'size' | 'relays' | 'byzantine' | 'council' | 'faultsMs'>
 
 const drawFaults = (setting: Setting, chances: Profile, random: Random): readonly PlannedFault[] => {
   const kinds = [
@@ -196,9 +206,9 @@ const drawFaults = (setting: Setting, chances: Profile, random: Random): readonl
   return faults.sort((a, b) => a.atMs - b.atMs).slice(0, SIMULATION_LIMITS.faults)
 }
 
-const honestOf = ({ size, byzantine }: Setting): readonly number[] => {
+const honestOf = ({ size, relays, byzantine }: Setting): readonly number[] => {
   const bad = new Set(byzantine.map(({ node }) => node))
-  return Array.from({ length: size }, (_, node) => node).filter(node => !bad.has(node))
+  return Array.from({ length: size + relays }, (_, node) => node).filter(node => !bad.has(node))
 }
 
 const timesOf = (endMs: number, gapMs: number, random: Random): readonly number[] => {
@@ -208,11 +218,11 @@ const timesOf = (endMs: number, gapMs: number, random: Random): readonly number[
   return times
 }
 
-const drawPartition = ({ size }: Setting, _: readonly number[], random: Random) => {
-  const one = random.below(size)
+const drawPartition = ({ size, relays }: Setting, _: readonly number[], random: Random) => {
+  const one = random.below(size + relays)
   const side = [one]
   if (random.chance(0.6))
-    for (let node = 0; node < size; node++) if (node !== one && random.chance(0.5)) side.push(node)
+    for (let node = 0; node < size + relays; node++) if (node !== one && random.chance(0.5)) side.push(node)
   return { kind: 'partition', side, oneWay: random.chance(0.3) } as const
 }
 

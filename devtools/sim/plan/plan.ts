@@ -59,6 +59,8 @@ export interface Plan {
   readonly seed: number
   readonly profile: ProfileName
   readonly size: number
+  /** Relays, numbered after the members; 0: all members are neighbours. */
+  readonly relays: number
   readonly byzantine: readonly ByzantinePlan[]
   readonly council: CouncilPlan | null
   readonly blockTimeMs: number

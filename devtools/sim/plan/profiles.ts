@@ -18,6 +18,10 @@ export interface Profile {
   readonly hidden: number
   /** A member that lost its log and newest blocks hears only a Byzantine one, which sends old heights again. */
   readonly eclipse: number
+  /** Members reach each other only through relays. */
+  readonly relays: number
+  /** With changing validators: some members of a cycle take no turns as proposers. */
+  readonly resting: number
 }
 
 const NONE = {
@@ -34,6 +38,8 @@ const NONE = {
   bodies: 0,
   hidden: 0,
   eclipse: 0,
+  relays: 0,
+  resting: 0,
 }
 
 export const PROFILES = {
@@ -42,7 +48,10 @@ export const PROFILES = {
   partitions: { ...NONE, partitions: 1, linkFaults: 0.3, summary: 'the network partitions, both ways or one way' },
   crashes: { ...NONE, crashes: 1, pauses: 0.3, linkFaults: 0.3, summary: 'members lose power at every write and send' },
   clocks: { ...NONE, clocks: 1, linkFaults: 0.3, summary: 'clocks go wrong by seconds, and jump' },
-  council: { ...NONE, council: 1, linkFaults: 0.3, crashes: 0.3, summary: 'the validators change from cycle to cycle' },
+  council: {
+    ...{ ...NONE, council: 1, linkFaults: 0.3, crashes: 0.3, resting: 0.3 },
+    summary: 'the validators change from cycle to cycle, and some of them rest',
+  },
   byzantine: {
     ...NONE,
     byzantine: 1,
@@ -76,6 +85,10 @@ export const PROFILES = {
     ...{ ...NONE, eclipse: 1, linkFaults: 0.3 },
     summary: 'a member without its log and newest blocks hears only a Byzantine one, which sends old heights again',
   },
+  relay: {
+    ...{ ...NONE, relays: 1, crashes: 0.7, partitions: 0.6, linkFaults: 0.7, pauses: 0.2, council: 0.3, resting: 0.5 },
+    summary: 'members reach each other only through relays, which restart, lose messages and are cut off',
+  },
   swarm: {
     linkFaults: 0.7,
     partitions: 0.4,
@@ -90,7 +103,9 @@ export const PROFILES = {
     bodies: 0.2,
     hidden: 0,
     eclipse: 0,
-    summary: 'any of all this',
+    relays: 0,
+    resting: 0.3,
+    summary: 'any of all this, without relays',
   },
 } as const satisfies Readonly<Record<string, Profile>>
 

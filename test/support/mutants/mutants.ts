@@ -20,7 +20,7 @@ const JUSTIFICATION = 'consensus/core/messages/justification.ts'
 const WAITS =
   'const others = [...this.#running.values()].map(({ done }) => done)\n    return Promise.all(others).then(() => this.#run(workMs, { isKept: false }, { cancelled }))'
 
-/** docs/design/consensus.md#mutants. */
+/** Mutants by name (docs/design/consensus.md#mutants). */
 export const MUTANTS = {
   'restart forgets what is prepared': mutant([
     'consensus/core/height.ts',
@@ -186,6 +186,17 @@ export const MUTANTS = {
     'consensus/core/height.ts',
     'isolated && height.own.roundChange !== null',
     'false',
+  ]),
+  'a statement relayed once': mutant(['config/limits/network.ts', 'relayAgainMs: 400', 'relayAgainMs: 400_000_000']),
+  'nothing relayed from one relay to another': mutant([
+    'network/core/reachability.ts',
+    'if (name === from || validator === author) continue',
+    'if (name === from || validator === author || validator === null) continue',
+  ]),
+  'members that rest take turns': mutant([
+    'rules/council/proposer-turns.ts',
+    '(number + round) % proposers',
+    '(number + round) % members.length',
   ]),
   'no status from who follows a lone member': mutant([
     'consensus/core/status.ts',

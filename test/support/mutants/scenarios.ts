@@ -19,7 +19,6 @@ import { committeeOf, DOMAIN, keyOf, signerOf } from '../consensus/member.ts'
 import { MemoryFiles } from '../consensus/memory-files.ts'
 import { BODY_SCENARIOS } from './body-scenarios.ts'
 import { EVIDENCE_SCENARIOS } from './evidence-scenarios.ts'
-import { restartedBehindRelay } from './relay-scenario.ts'
 
 /* Restarts: what a member remembers, and when it signs again (docs/design/consensus.md#first-signature). */
 
@@ -220,7 +219,6 @@ export const SCENARIOS = {
   'messages of later heights are bounded': flooded,
   'a second proposal of one round is not signed': proposedTwice,
   'a block that a quorum prepared may leave out a proof header': preparedIsExempt,
-  'members that restarted behind a relay decide': restartedBehindRelay,
   ...BODY_SCENARIOS,
   ...EVIDENCE_SCENARIOS,
   ...START_SCENARIOS,

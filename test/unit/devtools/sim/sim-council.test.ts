@@ -10,7 +10,7 @@ test('every committee is of distinct nodes, large enough, and tolerates its Byza
   const sizes = new Set<number>()
   let lying = 0
   for (let seed = 0; seed < 50; seed++) {
-    const plan = { cycleBlocks: 2, smallest: 4 }
+    const plan = { cycleBlocks: 2, smallest: 4, resting: false }
     const { committee } = createCouncil({ seed, addresses, byzantine, plan })
     for (let number = 1; number <= 40; number++) {
       const { members } = committee(number)!
@@ -32,6 +32,11 @@ test('without a plan all nodes serve always, and the first cycle has all of them
   const fixed = createCouncil({ seed: 1, addresses, byzantine: new Set(), plan: null })
   expect(fixed.committee(1)).toEqual({ members: addresses })
   expect(fixed.committee(1_000)).toBe(fixed.committee(1))
-  const changing = createCouncil({ seed: 1, addresses, byzantine: new Set(), plan: { cycleBlocks: 3, smallest: 1 } })
+  const changing = createCouncil({
+    seed: 1,
+    addresses,
+    byzantine: new Set(),
+    plan: { cycleBlocks: 3, smallest: 1, resting: false },
+  })
   expect(changing.committee(3)?.members).toEqual(addresses)
 })
