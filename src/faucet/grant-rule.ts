@@ -1,6 +1,5 @@
 import { CodedError } from '@tandem/base/errors.ts'
-import type { FaucetPolicy } from '../config/limits/faucet.ts'
-import { FAUCET_LIMITS } from '../config/limits/faucet.ts'
+import { FAUCET_LIMITS, type FaucetPolicy } from '../config/limits/faucet.ts'
 
 /** Reasons for which a request gets nothing. `untilMs`: when it may succeed. */
 export type FaucetRefusal =

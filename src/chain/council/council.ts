@@ -47,8 +47,8 @@ interface CouncilOptions {
   readonly state: Pick<StateReader, 'account' | 'storage'>
 }
 
-/** Content of the contract, by its storage root. */
-interface Registered {
+/** Members and jail of the contract, by its storage root. */
+interface ContractContents {
   readonly root: Hex | undefined
   readonly members: readonly CouncilMember[]
   readonly jailed: ReadonlySet<Hex>
@@ -72,7 +72,7 @@ export class Council {
   readonly #options: CouncilOptions
   readonly #cycles = new Lru<number, Cycle>(COUNCIL_LIMITS.cachedCycles)
   /** Last one read: most cycles change nothing, and hundreds of members are a thousand storage words. */
-  #registered: Registered | undefined
+  #contents: ContractContents | undefined
 
   constructor(options: CouncilOptions) {
     this.#options = options
@@ -127,7 +127,7 @@ export class Council {
     if (!endsCycle(number, cycleBlocks)) return
     const before = this.#recordAt(number - cycleBlocks)
     assert(before, 'the cycle before has its record')
-    const { members, jailed } = this.#registeredAfter(sealed, before.members)
+    const { members, jailed } = this.#contentsAfter(sealed, before.members)
     const row = encodeCouncil(members)
     const isSame = bytesEqual(row, encodeCouncil(before.members))
     if (!isSame) batch.put(BUCKETS.council, numberKey(number), row)
@@ -174,19 +174,19 @@ export class Council {
   }
 
   /** Returns the content of the contract after a block that is not written yet. */
-  #registeredAfter(sealed: CouncilChanges, otherwise: readonly CouncilMember[]): Registered {
+  #contentsAfter(sealed: CouncilChanges, otherwise: readonly CouncilMember[]): ContractContents {
     const { state } = this.#options
     const root = (sealed.accounts.get(COUNCIL_ADDRESS)?.after ?? state.account(COUNCIL_ADDRESS))?.storageRoot
-    if (root !== undefined && root === this.#registered?.root) return this.#registered
+    if (root !== undefined && root === this.#contents?.root) return this.#contents
     const read = slotsAfter(state, sealed)
     const found = readCouncil(read)
     // Only edits of a development chain can leave storage that encodes no council: the previous members remain.
     const members = found ?? otherwise
     const validators = members.map(({ validator }) => validator)
     const jailed = new Set(validators.filter(validator => numberOf(read(jailedAtSlot(validator))) > 0))
-    const registered = { root, members, jailed }
-    if (found !== undefined) this.#registered = registered
-    return registered
+    const contents = { root, members, jailed }
+    if (found !== undefined) this.#contents = contents
+    return contents
   }
 
   /** Returns the blocks whose certificates are in the headers of the cycle that ends with `last`: the one before the cycle, and all but `last`. */

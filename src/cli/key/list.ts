@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { Hex } from '@tandem/base/bytes.ts'
-import { asBuffer } from '@tandem/base/bytes.ts'
+import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
 import { addressOfKeyFile, readKey } from '../shared/keys/read-key.ts'

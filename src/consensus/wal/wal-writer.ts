@@ -125,6 +125,13 @@ export class WalWriter {
 
 const endOf = ({ number, hash }: Place): WalRecord => ({ type: 'end', number, blockHash: hash })
 
+/** File of records that wait to be written. */
+interface Syncable {
+  readonly isDirty: boolean
+  /** Takes the waiting records; the returned function writes them and resolves when they are durable. Later records are not part of it. */
+  take(): () => Promise<void>
+}
+
 /**
  * Persist before send (docs/design/consensus.md#write-ahead-log): outgoing messages wait here until everything logged so far is durable.
  * All records of one event-loop turn share one sync of the log.
@@ -135,12 +142,6 @@ const endOf = ({ number, hash }: Place): WalRecord => ({ type: 'end', number, bl
  * Cost: a committee of one proposes, receives its own votes and decides in one turn, so its proposal, prepare, commit and decision are one
  * batch: one wait per height. With others, the proposer's proposal and prepare share one, its commit and the decision take one each.
  */
-interface Syncable {
-  readonly isDirty: boolean
-  /** Takes the waiting records; the returned function writes them and resolves when they are durable. Later records are not part of it. */
-  take(): () => Promise<void>
-}
-
 export class GroupCommit {
   readonly #log: Syncable
   readonly #watermark: Syncable

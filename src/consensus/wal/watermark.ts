@@ -4,14 +4,7 @@ import { asBuffer, bytesEqual } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { DurableFile, FileSystem } from './file-system.ts'
 
-/**
- * Signer's record of its last signature, separate from the log and stricter: positions only grow, and one position always gets
- * the same signature (docs/design/consensus.md#watermark). It protects against a lost or restored log.
- *
- * File: two slots of a page each, written alternately, each with a sequence number and a checksum. A torn write damages only the
- * newer slot, whose signature had not left the process yet; the older one remains valid. This costs one small overwrite and one
- * fdatasync per batch, where replacing the file would cost a new file, a rename and two more syncs.
- */
+/** Place of a signature among all of one key. */
 export interface SignPosition {
   readonly number: number
   readonly round: number
@@ -35,6 +28,14 @@ type WatermarkError = {
 
 export type WatermarkCondition = 'missing' | 'sound' | 'corrupt'
 
+/**
+ * Signer's record of its last signature, separate from the log and stricter: positions only grow, and one position always gets
+ * the same signature (docs/design/consensus.md#watermark). It protects against a lost or restored log.
+ *
+ * File: two slots of a page each, written alternately, each with a sequence number and a checksum. A torn write damages only the
+ * newer slot, whose signature had not left the process yet; the older one remains valid. This costs one small overwrite and one
+ * fdatasync per batch, where replacing the file would cost a new file, a rename and two more syncs.
+ */
 export interface Watermark {
   readonly condition: WatermarkCondition
   /** Last signed position; null when this signer never signed. */

@@ -1,8 +1,7 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
-import type { WireCodec } from '../wire/payload-codec.ts'
-import { listCodec, readItems, throwMalformed } from '../wire/payload-codec.ts'
+import { listCodec, readItems, throwMalformed, type WireCodec } from '../wire/payload-codec.ts'
 import { hashesCodec } from '../wire/sync.ts'
 import { ANSWER_QUOTA, declareMessage, LIST_OVERHEAD, quota } from './message-spec.ts'
 

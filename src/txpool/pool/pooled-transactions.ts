@@ -1,7 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
-import type { PoolEntry } from './entry.ts'
-import { type DropReason, noDrops } from './entry.ts'
+import { type DropReason, noDrops, type PoolEntry } from './entry.ts'
 import type { PoolError } from './errors.ts'
 import { IndexedHeap } from './indexed-heap.ts'
 import { isHeavy } from './overruns.ts'

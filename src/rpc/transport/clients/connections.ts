@@ -6,8 +6,7 @@ import type { Meter } from '@tandem/base/client-budget.ts'
 import type { Place } from '@tandem/base/fair-places.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { BODIES_FULL, type Budgets } from '../../router/budgets.ts'
-import type { Clients } from './clients.ts'
-import { clientIdOf } from './clients.ts'
+import { type Clients, clientIdOf } from './clients.ts'
 
 /** Client with its connections. */
 interface Owner {
