@@ -8,6 +8,7 @@ import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { AddressBook, type BookEntry, networkOf, type PeerRecord } from '../core/address-book.ts'
 import type { DialScheduler } from '../core/dial-scheduler.ts'
 import { readPeerRecord } from '../identity/peer-record.ts'
+import { isMalformed } from '../peer/boundary.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { PeerHub } from '../peer/peer-hub.ts'
 import type { ChainDomain } from '../wire/control.ts'
@@ -143,7 +144,7 @@ export class PeerExchange {
       const result = this.#take(bytes, { ...originOf(peer.remoteAddress), checks, teller: peer })
       if (result === 'false') hub.blame(peer, 'falsehood', 'a record its node did not sign')
     } catch (error) {
-      if (!isCoded(error)) throw error
+      if (!isMalformed(error)) throw error
       hub.blame(peer, 'malformed', error.message)
     }
   }

@@ -7,7 +7,7 @@ import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
 import type { PeerRecord } from '../core/address-book.ts'
 import { type NodeKey, publicKeyOf } from '../transport/node-key.ts'
 import { type ChainDomain, nodeIdItem, proofItem, readNodeId, readProof, type ValidatorProof } from '../wire/control.ts'
-import { asciiBytes, asciiText, fixedBytes, listCodec, throwMalformed } from '../wire/payload-codec.ts'
+import { asciiBytes, asciiText, fixedBytes, listCodec, malformedMessage } from '../wire/payload-codec.ts'
 import { isValidProof, proveValidator } from './validator-proof.ts'
 
 const WORD = 'tandem-record/1'
@@ -37,8 +37,8 @@ export const recordCodec = listCodec<SignedRecord>(
     const host = asciiText(cursor, HOST_BYTES)
     const port = cursor.safeUint()
     // IP addresses only: an unverified record must not cause DNS queries of this node.
-    if (isIP(host) === 0 || host.includes('%')) throw throwMalformed('a record names an IP address')
-    if (port < 1 || port > 0xffff) throw throwMalformed('no such port')
+    if (isIP(host) === 0 || host.includes('%')) throw malformedMessage('a record names an IP address')
+    if (port < 1 || port > 0xffff) throw malformedMessage('no such port')
     return { sequence, id, host, port, proof: readProof(cursor), signature: fixedBytes(cursor, SIGNATURE_BYTES) }
   },
 )

@@ -14,7 +14,8 @@ const MALFORMED: ReadonlySet<string> = new Set([
   'BLOCK_MALFORMED',
 ])
 
-const isMalformed = (error: unknown): error is CodedError => isCoded(error) && MALFORMED.has(error.code)
+/** True for a decoding error, which proves that the bytes violate the protocol. */
+export const isMalformed = (error: unknown): error is CodedError => isCoded(error) && MALFORMED.has(error.code)
 
 /**
  * Boundary around the handlers of peers' messages. An exception, synchronous or not, affects the peer's score and never the process.

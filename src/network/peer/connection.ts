@@ -22,13 +22,14 @@ export interface ConnectionEvents extends FrameSink {
   failed(error: unknown): void
 }
 
+/** Bytes on the wire. */
 export interface TrafficCounters {
   readonly receivedBytes: number
   readonly sentBytes: number
 }
 
-/** Timeouts of a connection. */
-export interface WriteTimeouts {
+/** Timeouts of a connection, in both directions. */
+export interface ConnectionTimeouts {
   readonly messageMs: number
   readonly silenceMs: number
 }
@@ -42,18 +43,16 @@ export class Connection {
   readonly #records: SecureChannel['records']
   readonly #queue = new SendQueue()
   readonly #reader: FrameReader
-  readonly #writeTimeouts: WriteTimeouts
+  readonly #timeouts: ConnectionTimeouts
   #events: ConnectionEvents
   #blockedSinceMs: number | null = null
   #isOpen = true
-  #receivedBytes = 0
-  #sentBytes = 0
   #lastReceivedMs = performance.now()
 
-  constructor({ socket, records }: SecureChannel, writeTimeouts: WriteTimeouts, events: ConnectionEvents) {
+  constructor({ socket, records }: SecureChannel, timeouts: ConnectionTimeouts, events: ConnectionEvents) {
     this.#socket = socket
     this.#records = records
-    this.#writeTimeouts = writeTimeouts
+    this.#timeouts = timeouts
     this.#events = events
     const sink: FrameSink = {
       begin: (channel, head) => (this.#isOpen ? this.#events.begin(channel, head) : 'skip'),
@@ -63,7 +62,7 @@ export class Connection {
       },
       abandon: head => this.#events.abandon(head),
     }
-    this.#reader = new FrameReader(sink, writeTimeouts.messageMs)
+    this.#reader = new FrameReader(sink, timeouts.messageMs)
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#read(bytes))
     socket.on('drain', () => {
@@ -75,7 +74,7 @@ export class Connection {
   }
 
   get trafficCounters(): TrafficCounters {
-    return { receivedBytes: this.#receivedBytes, sentBytes: this.#sentBytes }
+    return { receivedBytes: this.#socket.bytesRead, sentBytes: this.#socket.bytesWritten }
   }
 
   /** Start of the socket's backpressure; null: there is none. */
@@ -124,7 +123,7 @@ export class Connection {
   /** Called regularly: closes connections that are silent or too slow. */
   watch(): void {
     const nowMs = performance.now()
-    const { messageMs, silenceMs } = this.#writeTimeouts
+    const { messageMs, silenceMs } = this.#timeouts
     if (nowMs - this.#lastReceivedMs > silenceMs) this.close('timeout')
     else if ((this.#reader.deadlineMs ?? nowMs) < nowMs) this.close('slow')
     else if (nowMs - (this.#records.unfinishedSinceMs ?? nowMs) > messageMs) this.close('slow')
@@ -134,7 +133,6 @@ export class Connection {
 
   #read(bytes: Uint8Array): void {
     if (!this.#isOpen) return
-    this.#receivedBytes += bytes.byteLength
     const nowMs = performance.now()
     this.#lastReceivedMs = nowMs
     try {
@@ -150,7 +148,6 @@ export class Connection {
     if (this.#blockedSinceMs !== null || !this.#isOpen) return
     this.#socket.cork()
     for (let frame = this.#queue.next(); frame !== undefined; frame = this.#queue.next()) {
-      this.#sentBytes += frame.byteLength
       if (!this.#socket.write(this.#records.seal(frame))) {
         this.#blockedSinceMs = performance.now()
         break

@@ -1,4 +1,4 @@
-import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ProtocolError } from '../core/errors.ts'
 import type { HelloRefusal } from '../identity/validate-hello.ts'
@@ -14,12 +14,13 @@ import type { SecureChannel } from '../transport/secure-channel.ts'
 import type { ChannelName } from '../wire/channels.ts'
 import { type Hello, helloVersion } from '../wire/control.ts'
 import { encodeFrames, type MessageHead } from '../wire/frames.ts'
-import { Connection, type ConnectionEnd, type ConnectionEvents, type WriteTimeouts } from './connection.ts'
+import { isMalformed } from './boundary.ts'
+import { Connection, type ConnectionEnd, type ConnectionEvents, type ConnectionTimeouts } from './connection.ts'
 
 export interface HandshakeParams {
   readonly secureChannel: SecureChannel
   readonly hello: Hello
-  readonly patience: WriteTimeouts & { readonly handshakeMs: number }
+  readonly patience: ConnectionTimeouts & { readonly handshakeMs: number }
   /** Validates the other side's hello; a refusal ends the connection with its reason. Called at most once. */
   validate(hello: Hello): HelloRefusal | undefined
   /** Peer records: a newcomer that finds no place gets some all the same, to look elsewhere. None are taken from one that dialed. */
@@ -83,8 +84,9 @@ export const performHandshake = (params: HandshakeParams): Connection => {
     abandon: () => {},
     dropped: () => {},
     failed: error => {
-      if (!isCoded(error)) faulted(error)
-      connection.close('malformed', error instanceof Error ? error.message : String(error))
+      if (isMalformed(error)) return connection.close('malformed', error.message)
+      faulted(error)
+      connection.close('misbehaved', 'a fault of this node')
     },
     ended: connectionEnd => {
       clearTimeout(timer)

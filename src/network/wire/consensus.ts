@@ -5,7 +5,7 @@ import type { StatusMessage } from '../../primitives/consensus/message.ts'
 import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../primitives/consensus/proposal.ts'
 import { decodeVote, encodeVote, type Vote } from '../../primitives/consensus/vote.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
-import { listCodec, plainCodec, rawList, throwMalformed, type WireCodec } from './payload-codec.ts'
+import { listCodec, malformedMessage, plainCodec, rawList, type WireCodec } from './payload-codec.ts'
 
 /** Blocks are sent as RLP: decoding one recovers senders, which happens elsewhere and later. */
 export interface WireProposal {
@@ -38,7 +38,7 @@ export const statusCodec: WireCodec<StatusMessage> = listCodec(
     const number = cursor.safeUint()
     const round = cursor.safeUint()
     const flag = cursor.safeUint()
-    if (flag > 1) throw throwMalformed('a flag is 0 or 1')
+    if (flag > 1) throw malformedMessage('a flag is 0 or 1')
     return {
       type: 'status',
       number,

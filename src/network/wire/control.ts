@@ -11,8 +11,8 @@ import {
   fixedBytes,
   inList,
   listCodec,
+  malformedMessage,
   readItems,
-  throwMalformed,
   type WireCodec,
 } from './payload-codec.ts'
 
@@ -126,7 +126,7 @@ export const disconnectCodec: WireCodec<DisconnectReason> = listCodec(
   cursor => {
     const code = cursor.safeUint()
     const reason = disconnectReasonFromCode(code)
-    if (reason === undefined) throw throwMalformed(`no reason has the code ${code}`)
+    if (reason === undefined) throw malformedMessage(`no reason has the code ${code}`)
     return reason
   },
 )

@@ -8,7 +8,7 @@ export interface WireCodec<T> {
   decode(bytes: Uint8Array): T
 }
 
-export const throwMalformed = (reason: string): Error => malformed('MESSAGE_MALFORMED', reason)
+export const malformedMessage = (reason: string): Error => malformed('MESSAGE_MALFORMED', reason)
 
 /** Codec of a payload that is one RLP list; `read` decodes its items. */
 export const listCodec = <T>(encode: (value: T) => Uint8Array, read: (cursor: RlpCursor) => T): WireCodec<T> => ({
@@ -41,7 +41,7 @@ export const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: Rl
   inList(cursor, inside => {
     const items: T[] = []
     while (inside.hasMore()) {
-      if (items.length >= limit) throw throwMalformed(`a list of more than ${limit} items`)
+      if (items.length >= limit) throw malformedMessage(`a list of more than ${limit} items`)
       items.push(read(inside))
     }
     return items
@@ -49,14 +49,14 @@ export const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: Rl
 
 /** Returns a list undecoded, its content unchecked. */
 export const rawList = (cursor: RlpCursor): Uint8Array => {
-  if (!cursor.nextIsList()) throw throwMalformed('want a list')
+  if (!cursor.nextIsList()) throw malformedMessage('want a list')
   return cursor.raw()
 }
 
 /** Reads a string of exactly `size` bytes, a view. */
 export const fixedBytes = (cursor: RlpCursor, size: number): Uint8Array => {
   const bytes = cursor.bytes()
-  if (bytes.byteLength !== size) throw throwMalformed(`a string of ${bytes.byteLength} bytes, want ${size}`)
+  if (bytes.byteLength !== size) throw malformedMessage(`a string of ${bytes.byteLength} bytes, want ${size}`)
   return bytes
 }
 
@@ -65,7 +65,7 @@ export const asciiText = (cursor: RlpCursor, limit: number): string => {
   const bytes = cursor.boundedBytes(limit)
   let text = ''
   for (const byte of bytes) {
-    if (byte < 0x20 || byte > 0x7e) throw throwMalformed('text is printable ASCII')
+    if (byte < 0x20 || byte > 0x7e) throw malformedMessage('text is printable ASCII')
     text += String.fromCharCode(byte)
   }
   return text

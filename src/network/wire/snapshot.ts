@@ -7,7 +7,7 @@ import { type Certificate, certificateItem, readCertificate } from '../../primit
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
 import type { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import type { SnapshotPart } from '../../state/snapshot/sub-trie.ts'
-import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
+import { fixedBytes, inList, listCodec, malformedMessage, rawList, readItems, type WireCodec } from './payload-codec.ts'
 
 const { snapshotChunks } = NETWORK_LIMITS
 /** Nibbles of a key. */
@@ -93,7 +93,7 @@ const readManifest = (cursor: RlpCursor): SnapshotManifest => {
       inList(item, inside => ({ owner: fixedBytes(inside, 32), parts: readParts(inside) })),
     ),
   }
-  if (chunksOf(manifest) > snapshotChunks) throw throwMalformed(`a snapshot has at most ${snapshotChunks} chunks`)
+  if (chunksOf(manifest) > snapshotChunks) throw malformedMessage(`a snapshot has at most ${snapshotChunks} chunks`)
   return manifest
 }
 
@@ -102,7 +102,7 @@ const readParts = (cursor: RlpCursor): readonly SnapshotPart[] =>
     inList(item, inside => {
       const prefix = inside.boundedBytes(PREFIX_NIBBLES)
       const reference = inside.raw()
-      if (reference.byteLength > REFERENCE_BYTES) throw throwMalformed('a reference is a hash or shorter')
+      if (reference.byteLength > REFERENCE_BYTES) throw malformedMessage('a reference is a hash or shorter')
       return { prefix, reference }
     }),
   )
@@ -117,7 +117,7 @@ export const chunkRequestCodec: WireCodec<ChunkRequest> = listCodec(
   ({ snapshot, index }) => encodeRlp([hexToBytes(snapshot), uintItem(index)]),
   cursor => {
     const request = { snapshot: cursor.hex(32), index: cursor.safeUint() }
-    if (request.index >= snapshotChunks) throw throwMalformed(`a snapshot has at most ${snapshotChunks} chunks`)
+    if (request.index >= snapshotChunks) throw malformedMessage(`a snapshot has at most ${snapshotChunks} chunks`)
     return request
   },
 )

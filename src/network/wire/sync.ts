@@ -5,7 +5,7 @@ import { type Certificate, certificateItem, readCertificate } from '../../primit
 import { PROOF_HEADER_BYTES } from '../../primitives/proof-header.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
 import { type SealedBlock, sealedCodec } from './consensus.ts'
-import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
+import { fixedBytes, inList, listCodec, malformedMessage, rawList, readItems, type WireCodec } from './payload-codec.ts'
 
 const { blocksPerRequest, receiptsPerRequest } = NETWORK_LIMITS
 
@@ -32,7 +32,7 @@ export const rangeCodec: WireCodec<BlockRange> = listCodec(
   cursor => {
     const range = { from: cursor.safeUint(), count: cursor.safeUint() }
     if (range.count < 1 || range.count > blocksPerRequest)
-      throw throwMalformed(`1 to ${blocksPerRequest} blocks at once`)
+      throw malformedMessage(`1 to ${blocksPerRequest} blocks at once`)
     return range
   },
 )

@@ -1,3 +1,4 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
 import { MESSAGES, NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages/messages.ts'
@@ -152,6 +153,28 @@ test('a later version is told so, whatever its hello holds besides, and is not b
     peer.write(encodeFrames('control', MESSAGES.hello.id, 0, payload).bytes)
     expect(await peer.closed()).toBe('wrongVersion')
   }
+})
+
+test.each([
+  ['an unexpected one', new TypeError('a fault of this node')],
+  ['an expected one', new CodedError({ code: 'ROW_DAMAGED' })],
+])('a failure of this node in a handshake ends it, is logged and bans nobody: %s', async (_, failure) => {
+  let isBroken = false
+  const head = () => {
+    if (isBroken) throw failure
+    return { number: 0, hash: DOMAIN.genesisHash }
+  }
+  const node = await nodes.start({ head })
+  const peer = await RawPeer.connect(node.port)
+  await until('greeted', () => peer.said('hello').length > 0)
+  isBroken = true
+  peer.send('hello', peer.hello())
+  expect(await peer.closed()).toBe('misbehaved')
+  isBroken = false
+  const faults = node.log.lines.filter(({ message }) => message === 'message of a peer not handled')
+  expect(faults.map(({ fields }) => fields['err'])).toEqual([failure])
+  await RawPeer.meet(node.port, {}, null, { key: peer.key })
+  expect(node.network.peers().map(({ id, score }) => [id, score])).toEqual([[peer.key.id, 0]])
 })
 
 describe('malformed handshakes', () => {

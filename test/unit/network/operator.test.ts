@@ -4,7 +4,7 @@ import { Metrics } from '../../../src/metrics/registry.ts'
 import { parsePeerUrl } from '../../../src/network/identity/peer-url.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import { signerOf } from '../../support/consensus/member.ts'
-import { NetNodes, until } from '../../support/network/net-node.ts'
+import { type NetNode, NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer } from '../../support/network/raw-peer.ts'
 
 const nodes = new NetNodes()
@@ -131,5 +131,16 @@ describe('members', () => {
     expect(first.log.reasons('peer disconnected')).toEqual(['stopping'])
     await nodes.start({ nodeKey, member: 1, committee: 2, listen: { host: '127.0.0.1', port } })
     await until('back, by its record', () => first.network.peerCount === 1)
+  })
+})
+
+test('what one node counts as sent, the other one counts as received', async () => {
+  const first = await nodes.start()
+  const second = await nodes.start({ staticPeers: [first.address] })
+  const counts = (node: NetNode) => node.network.peers()[0]
+  await until('connected', () => first.peerIds.length > 0 && second.peerIds.length > 0)
+  await until('the same in both directions', () => {
+    const [one, other] = [counts(first), counts(second)]
+    return one?.sentBytes === other?.receivedBytes && other?.sentBytes === one?.receivedBytes
   })
 })
