@@ -59,9 +59,9 @@ export class InboundLimiter {
     return () => this.#leave(connection)
   }
 
-  #makeRoom({ networks }: PendingConnection): void {
+  #makeRoom({ networks, subscriber }: PendingConnection): void {
     const all = [...this.#connections]
-    const dropped = largestShare(all, networks, 1)[0] ?? all[0]
+    const dropped = largestShare(all, networks, 1)[0] ?? all.find(pending => pending.subscriber === subscriber)
     if (dropped === undefined) return
     this.#leave(dropped)
     dropped.drop()

@@ -55,17 +55,18 @@ interface Holding {
 /**
  * Returns the holdings from which one gives way to a newcomer: those of the widest network that has more than the newcomer's, by at least
  * `lead`, narrowed to the largest part of it; empty when the newcomer's own networks have most. Networks are compared from the widest on,
- * since a /64 or a /24 costs an attacker nothing who has a /32 or a /16.
+ * since a /64 or a /24 costs an attacker nothing who has a /32 or a /16, and narrower ones within the newcomer's own wider one.
  */
 export const largestShare = <T extends Holding>(
   holdings: readonly T[],
   newcomer: readonly string[],
   lead: number,
 ): readonly T[] => {
+  let around = holdings
   for (const [level, own] of newcomer.entries()) {
-    const [most = []] = partsAt(holdings, level)
-    const mine = holdings.filter(({ networks }) => networks[level] === own).length
-    if (most.length < mine + lead) continue
+    const [most = []] = partsAt(around, level)
+    around = around.filter(({ networks }) => networks[level] === own)
+    if (most.length < around.length + lead) continue
     return [level + 1, level + 2].reduce((share, at) => {
       const [largest = [], second = []] = partsAt(share, at)
       return largest.length > second.length ? largest : share

@@ -47,6 +47,12 @@ test('a newcomer of the largest network takes the place of a larger part of it',
   expect(peerToEvict(peers, networksOf('7.7.1.9'))).toBeUndefined()
 })
 
+test('a newcomer of the largest network takes no place of a smaller one, however that is spread', () => {
+  const addresses = ['8.8.1.1', '8.8.1.1', '7.7.1.1', '7.7.2.1', '7.7.3.1', '7.7.4.1', '7.7.5.1']
+  const peers = addresses.map((address, index) => ({ id: String(index), networks: networksOf(address) }))
+  expect(peerToEvict(peers, networksOf('7.7.9.9'))).toBeUndefined()
+})
+
 describe('the limiter of inbound connections', () => {
   const createLimiter = () =>
     new InboundLimiter({ pending: 3, pendingPerAddress: 2, connectsPerSecond: 1, connectsBurst: 4, addresses: 2 })
@@ -76,6 +82,19 @@ describe('the limiter of inbound connections', () => {
     expect(limiter.pending).toBe(3)
     leaves[3]?.()
     expect([enters(limiter, 'f'), dropped.length, limiter.pending]).toEqual([true, 2, 3])
+  })
+
+  test.each([
+    ['another address of it', '7.7.9.9', '7.7.1.1'],
+    ['an address that waits already', '7.7.2.1', '7.7.2.1'],
+    ['the address that has most', '7.7.3.1', '7.7.3.1'],
+  ])('drops one of the largest network for a newcomer from %s', (_, newcomer, expected) => {
+    const limiter = new InboundLimiter({ ...NETWORK_LIMITS, pending: 6 })
+    const dropped: string[] = []
+    const addresses = ['8.8.1.1', '9.9.1.1', '7.7.1.1', '7.7.2.1', '7.7.3.1']
+    const last = expected === '7.7.3.1' ? expected : '7.7.4.1'
+    for (const address of [...addresses, last, newcomer]) limiter.enter(address, 0, () => dropped.push(address))
+    expect(dropped).toEqual([expected])
   })
 
   test('drops no honest connection for a flood of a hundred addresses that are silent', () => {
