@@ -72,7 +72,7 @@ export const parseMemory = (text: string): PeerMemory | undefined => {
   const { records, sequence = 0 } = value
   // Files of earlier versions call the scores standings.
   const scores = value['scores'] ?? value['standings']
-  if (!Array.isArray(scores) || !Array.isArray(records) || !isSafe(sequence)) return undefined
+  if (!Array.isArray(scores) || !Array.isArray(records) || !isCount(sequence)) return undefined
   if (!scores.every(isPeerScore) || !records.every(record => typeof record === 'string')) return undefined
   return { scores: scores.slice(0, NETWORK_LIMITS.peerScores), records, sequence }
 }
@@ -85,7 +85,9 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-const isSafe = (value: unknown): value is number => Number.isSafeInteger(value)
+/** True for a number that can still be counted up. */
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && value !== Number.MAX_SAFE_INTEGER
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
@@ -94,4 +96,5 @@ const isPeerScore = (value: unknown): value is PeerScore =>
   isObject(value) &&
   typeof value['key'] === 'string' &&
   value['key'].length <= 128 &&
-  ['score', 'atMs', 'bannedUntilMs', 'bans'].every(name => Number.isFinite(value[name]))
+  isCount(value['bans']) &&
+  ['score', 'atMs', 'bannedUntilMs'].every(name => Number.isFinite(value[name]))

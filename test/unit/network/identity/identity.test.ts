@@ -280,6 +280,11 @@ describe('the peer file over a restart', () => {
       '[]',
       '{"format":2,"scores":[],"records":[]}',
       '{"format":1,"scores":[{"key":1}],"records":[]}',
+      `{"format":1,"scores":[],"records":[],"sequence":${Number.MAX_SAFE_INTEGER}}`,
+      '{"format":1,"scores":[],"records":[],"sequence":-1}',
+      ...[-1, 0.5, Number.MAX_SAFE_INTEGER].map(
+        bans => `{"format":1,"scores":[{"key":"a","score":0,"atMs":1,"bannedUntilMs":0,"bans":${bans}}],"records":[]}`,
+      ),
     ]) {
       expect(parseMemory(text)).toBeUndefined()
       const path = join(dir, 'damaged.json')
