@@ -1,6 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { RateLimiter } from '@tandem/base/rate-limiter.ts'
+import { parseJsonObject } from '@tandem/base/text.ts'
 import { wantsPage } from '@tandem/web/negotiation.ts'
 import { type PageServer, startPageServer } from '@tandem/web/page-server.ts'
 import { pageResponse } from '@tandem/web/response.ts'
@@ -45,14 +46,9 @@ const fieldsOfForm = (body: string): FaucetFields => {
 
 /** Fields of a JSON object; undefined: the text is none. */
 const fieldsOfJson = (body: string): FaucetFields | undefined => {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body)
-  } catch {
-    return undefined
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
-  const { address, work } = parsed as { readonly address?: unknown; readonly work?: unknown }
+  const parsed = parseJsonObject(body)
+  if (parsed === undefined) return undefined
+  const { address, work } = parsed
   const { challenge, atMs, nonce } = (typeof work === 'object' && work !== null ? work : {}) as Record<string, unknown>
   return { address, work: workFrom(challenge, atMs, nonce) }
 }

@@ -120,8 +120,8 @@ export class PeerExchange {
         if (pause !== undefined) await pause
       }
     } catch (error) {
-      if (!isCoded(error)) hub.failed(peer, 'records', error)
-      else if (error.code === 'REQUEST_TIMEOUT') hub.blame(peer, 'timeout', 'getRecords')
+      if (isCoded(error) && error.code === 'REQUEST_TIMEOUT') hub.blame(peer, 'timeout', 'getRecords')
+      else if (!isCoded(error) || isMalformed(error)) hub.failed(peer, 'records', error)
     }
   }
 
@@ -136,17 +136,11 @@ export class PeerExchange {
     }
   }
 
-  /** Handles a record from a peer, perhaps its own. */
+  /** Handles a record from a peer, perhaps its own. Throws MESSAGE_MALFORMED. */
   heard(peer: Peer, bytes: Uint8Array): void {
-    const { hub } = this.#options
     const checks = peer.place === 'reserved' ? null : this.#checks[peer.place]
-    try {
-      const result = this.#take(bytes, { ...originOf(peer.remoteAddress), checks, teller: peer })
-      if (result === 'false') hub.blame(peer, 'falsehood', 'a record its node did not sign')
-    } catch (error) {
-      if (!isMalformed(error)) throw error
-      hub.blame(peer, 'malformed', error.message)
-    }
+    const result = this.#take(bytes, { ...originOf(peer.remoteAddress), checks, teller: peer })
+    if (result === 'false') this.#options.hub.blame(peer, 'falsehood', 'a record its node did not sign')
   }
 
   forget(id: string): void {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { replaceFile } from '@tandem/base/fs/replace-file.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import { parseJsonObject } from '@tandem/base/text.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { PeerScore } from '../core/peer-scores.ts'
 
@@ -67,22 +68,14 @@ export class PeerStore {
 
 /** Returns undefined when the text is not in this node's format. */
 export const parseMemory = (text: string): PeerMemory | undefined => {
-  const value = parseJson(text)
-  if (!isObject(value) || value['format'] !== FORMAT) return undefined
+  const value = parseJsonObject(text)
+  if (value?.['format'] !== FORMAT) return undefined
   const { records, sequence = 0 } = value
   // Files of earlier versions call the scores standings.
   const scores = value['scores'] ?? value['standings']
   if (!Array.isArray(scores) || !Array.isArray(records) || !isCount(sequence)) return undefined
   if (!scores.every(isPeerScore) || !records.every(record => typeof record === 'string')) return undefined
   return { scores: scores.slice(0, NETWORK_LIMITS.peerScores), records, sequence }
-}
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** True for a number that can still be counted up. */

@@ -1,4 +1,4 @@
-import { withoutTrailing } from '@tandem/base/text.ts'
+import { parseJsonObject, withoutTrailing } from '@tandem/base/text.ts'
 import { expect, test } from 'vitest'
 
 test.each([
@@ -14,4 +14,12 @@ test.each([
 test('looks at each character once', () => {
   const text = `${'0'.repeat(1_000_000)}1`
   for (let i = 0; i < 1_000; i++) expect(withoutTrailing(text, '0')).toBe(text)
+})
+
+test.each(['', '{', 'null', '7', '"a"', '[]', '[{}]'])('no JSON object: %s', text => {
+  expect(parseJsonObject(text)).toBeUndefined()
+})
+
+test('the fields of a JSON object', () => {
+  expect(parseJsonObject(' {"a":[1],"b":null}')).toEqual({ a: [1], b: null })
 })

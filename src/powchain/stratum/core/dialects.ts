@@ -1,4 +1,5 @@
 import { bytesToHex, type Hex, hexToBytes, toQuantity, toWord } from '@tandem/base/bytes.ts'
+import { parseJsonObject } from '@tandem/base/text.ts'
 import { PROOF_SEEDS } from '../../../crypto/proof-hash.ts'
 import { type Refusal, STRATUM_CODES } from './refusals.ts'
 import { difficultyOfTarget } from './share-target.ts'
@@ -17,14 +18,7 @@ const MAX_TEXT = 128
 
 /** Parses a line; undefined when it is no request. */
 export const parseStratumRequest = (line: string): StratumRequest | undefined => {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    return undefined
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  const { id = null, method, params = [], worker } = value as Readonly<Record<string, unknown>>
+  const { id = null, method, params = [], worker } = parseJsonObject(line) ?? {}
   if (typeof method !== 'string' || method.length > MAX_TEXT || !isId(id)) return undefined
   if (!Array.isArray(params) || params.length > MAX_PARAMS) return undefined
   return { id, method, params, worker: typeof worker === 'string' ? worker : undefined }
