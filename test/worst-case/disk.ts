@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { memoryShares } from '../../src/config/limits/storage.ts'
 import { BLOCK_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import type { Journal } from '../../src/state/journal/journal.ts'
@@ -25,11 +26,26 @@ export const STORE = { address: `0x${'57'.repeat(20)}` as Hex, count: 250_000 } 
 
 const addressAt = (number: bigint): Hex => `0x${number.toString(16).padStart(40, '0')}`
 
-/** The largest code there can be, different for each index; it jumps over all of it. */
+/**
+ * The largest code there can be, different for each index; it jumps over all of it. A third of it is random, in groups of four bytes: what
+ * takes LevelDB longest to decompress.
+ */
 const largeCode = (index: number): Uint8Array => {
   const end = BLOCK_BOUNDS.codeBytes - 2
+  const random = createRandom(index)
   const head = program(push(end), asm('JUMP'), push(0x1_0000 + index))
-  return program(head, repeat((end - head.byteLength) >> 1, Uint8Array.of(0x60, index & 255)), at =>
+  const groups = Array.from({ length: 2_000 }, () => [
+    0x63,
+    ...Array.from({ length: 4 }, () => random.below(256)),
+    0x5b,
+    0x5b,
+    0x5b,
+    0x5b,
+    0x5b,
+    0x5b,
+    0x5b,
+  ])
+  return program(head, Uint8Array.from(groups.flat()), at =>
     program(repeat(end - at, asm('JUMPDEST')), asm('JUMPDEST STOP')),
   )
 }
