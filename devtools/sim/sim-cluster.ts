@@ -214,7 +214,8 @@ export class SimCluster {
       postProof: (to, encoded) => this.proofNetwork.post(node, to, encoded),
       post: (to, envelope) => {
         this.counts.byzantineMessages++
-        this.network.post(node, to, envelope)
+        const near = this.topology.neighbours(node)
+        for (const next of near.includes(to) ? [to] : near) this.network.post(node, next, envelope)
       },
       onBlock: block => this.checker.offered(block, node),
     })

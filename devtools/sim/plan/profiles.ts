@@ -86,8 +86,18 @@ export const PROFILES = {
     summary: 'a member without its log and newest blocks hears only a Byzantine one, which sends old heights again',
   },
   relay: {
-    ...{ ...NONE, relays: 1, crashes: 0.7, partitions: 0.6, linkFaults: 0.7, pauses: 0.2, council: 0.3, resting: 0.5 },
-    summary: 'members reach each other only through relays, which restart, lose messages and are cut off',
+    ...{
+      ...NONE,
+      relays: 1,
+      crashes: 0.7,
+      partitions: 0.6,
+      linkFaults: 0.7,
+      pauses: 0.2,
+      council: 0.3,
+      resting: 0.5,
+      byzantine: 0.3,
+    },
+    summary: 'members, some of them Byzantine, reach each other only through relays, which restart and are cut off',
   },
   swarm: {
     linkFaults: 0.7,

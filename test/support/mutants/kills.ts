@@ -64,7 +64,7 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'the last commit evicted': scenario('a lock lost late in a stall is evidence'),
   'no timer for a round entered later': seed(60, 'liveness'),
   'a round given up alone': scenario('no round is given up before a quorum is in it'),
-  'a round change sent once': seed(10, 'liveness', 'relay'),
+  'a round change sent once': seed(6, 'liveness', 'relay'),
   'a statement relayed once': seed(5, 'liveness', 'relay'),
   'nothing relayed from one relay to another': seed(1, 'liveness', 'relay'),
   'members that rest take turns': seed(14, 'validity', 'council'),
