@@ -86,7 +86,7 @@ export const RPC_LIMITS = {
   /** Miners that wait for new work at `GET /work`, in total and per client, and how long. */
   workPolls: { total: 256, client: 64 },
   workPollMs: 30_000,
-  /** Time for reading the rest of a refused body, so that the client gets to the response. */
+  /** Time for reading the rest of a refused body, or requests behind the last one, so that the client gets to the response. */
   lingerMs: 2_000,
   httpKeepAliveMs: 120_000,
   /** Time for the head of a request, and until the first one of a connection. */

@@ -28,6 +28,8 @@ interface Connection {
   readonly answered: () => void
   /** Requests without a whole response. */
   unanswered: number
+  /** Requests that it may still have. */
+  left: number
   /** Response to the last request so far. */
   last: ServerResponse | undefined
   /** The connection ends with the response to the last request: what is parsed behind it is not handled. */
@@ -85,7 +87,7 @@ export class Connections {
     }
     const connection: Connection = {
       ...{ socket, owner, place, meter, pauseHeld, answered: () => this.#answered(connection) },
-      ...{ unanswered: 0, last: undefined, isEnding: false },
+      ...{ unanswered: 0, left: RPC_LIMITS.connectionRequests, last: undefined, isEnding: false },
     }
     this.#known.set(socket, connection)
     socket.on('resume', pauseHeld)
@@ -129,6 +131,8 @@ export class Connections {
     meter?.hold(socket.destroyed ? 0 : unanswered * RPC_LIMITS.unansweredBytes)
     place?.used()
     if (unanswered === 0) place?.setBusy(false)
+    // Node.js says with the last response that the connection ends, and keeps it: requests sent meanwhile are refused.
+    if (--connection.left === 0) setTimeout(() => socket.destroySoon(), RPC_LIMITS.lingerMs).unref()
     if (unanswered === RPC_LIMITS.unansweredRequests - 1 && !isHeld(connection)) socket.resume()
   }
 

@@ -84,7 +84,7 @@ test('an upgrade sent behind a request without a response is a request like othe
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 426'])
 })
 
-test('a connection is told to end with the last of so many requests, and one behind it is refused', async () => {
+test('a connection ends soon after the last of so many requests, and one behind it is refused', async () => {
   await start()
   const { connectionRequests } = RPC_LIMITS
   const wire = await HttpWire.open(rig.server.port, CLIENT)
@@ -93,5 +93,5 @@ test('a connection is told to end with the last of so many requests, and one beh
   const shown = responses.map(({ status, head }) => `${status} ${/\r\nconnection: (\S+)/i.exec(head)?.[1]}`)
   expect(new Set(shown.slice(0, -2))).toEqual(new Set(['200 keep-alive']))
   expect(shown.slice(-2)).toEqual(['200 close', '503 close'])
-  wire.end()
+  await wire.closed()
 })
