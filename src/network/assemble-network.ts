@@ -82,13 +82,14 @@ const steadyTime = (clock: Clock): Pick<Clock, 'nowMs'> => {
 
 const buildCore = (options: NetworkOptions, ports: NetworkPorts, { isMember, records, sizes }: CoreCallbacks) => {
   const limits = { ...NETWORK_LIMITS, ...options.limits }
+  const statics = new Set(options.staticPeers?.map(({ id }) => id))
   return {
     limits,
+    statics,
     random: options.random ?? Math.random,
     time: steadyTime(options.clock),
     channelIdentity: { key: options.nodeKey, domain: { chainId: options.chainId, genesisHash: options.genesisHash } },
-    statics: new Set(options.staticPeers?.map(({ id }) => id)),
-    identity: new Identity(options, ports.chain),
+    identity: new Identity(options, ports.chain, statics),
     scores: new PeerScores({ ...limits, entries: limits.peerScores }),
     dialScheduler: new DialScheduler({ ...limits, entries: MOST_RECORDS + limits.staticPeers }, isMember, records),
     metrics: options.metrics && createNetworkMetrics(options.metrics, sizes),

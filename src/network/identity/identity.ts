@@ -19,16 +19,19 @@ export class Identity {
   readonly forks: ForkFilter
   readonly #options: NetworkOptions
   readonly #chain: ChainPort
+  readonly #statics: ReadonlySet<string>
   readonly #instance = bytesToHex(new Uint8Array(randomBytes(8)))
   /** Record of its address; null: it listens at no address that others can use. */
   record: PeerRecord | null = null
   /** Sequence of its last record, kept over restarts: the clock may have been ahead then. */
   sequence = 0
 
-  constructor(options: NetworkOptions, chain: ChainPort) {
+  /** `statics`: peers named by the operator, as they change. */
+  constructor(options: NetworkOptions, chain: ChainPort, statics: ReadonlySet<string>) {
     const { chainId, genesisHash, forks } = options
     this.#options = options
     this.#chain = chain
+    this.#statics = statics
     this.domain = { chainId, genesisHash }
     this.forks = createForkFilter(genesisHash, forks)
   }
@@ -58,9 +61,14 @@ export class Identity {
     })
   }
 
-  /** `wanted`: id of the dialed node; another one that answers is not shown the validator. */
+  /**
+   * `wanted`: id of the dialed node; another one that answers is not shown the validator. Behind sentries, without
+   * discovery, only they and static peers are.
+   */
   hello({ binding, nodeId }: SecureChannel, wanted = nodeId): Hello {
-    const { chainId, genesisHash, clientVersion, validator } = this.#options
+    const { chainId, genesisHash, clientVersion, validator, discovers = true, relays = [] } = this.#options
+    const isHidden = !discovers && relays.length > 0
+    const isShown = wanted === nodeId && (!isHidden || relays.includes(nodeId) || this.#statics.has(nodeId))
     const { head, earliest } = this.ping()
     const fork = this.forks.at(head.number)
     return {
@@ -75,7 +83,7 @@ export class Identity {
       head,
       earliest,
       record: this.published?.bytes ?? EMPTY_BYTES,
-      proof: wanted === nodeId ? validator && proveValidator(validator, this.domain, this.id, binding) : null,
+      proof: isShown ? validator && proveValidator(validator, this.domain, this.id, binding) : null,
     }
   }
 

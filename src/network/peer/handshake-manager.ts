@@ -100,12 +100,12 @@ export class HandshakeManager {
     )
   }
 
-  /** Prevents a banned key from returning under another node id, and one key from taking every reserved slot. */
+  /** Prevents a banned key from returning under the id of a node that is not static, and one key from taking every reserved slot. */
   #refuseValidator({ nodeId, proof }: Hello): HelloRefusal | undefined {
     const { peers, scores, clock } = this.#options
     if (proof === null) return undefined
     const { address: validator } = proof
-    if (scores.isBanned(validatorKey(validator), clock.nowMs()))
+    if (!peers.isStatic(nodeId) && scores.isBanned(validatorKey(validator), clock.nowMs()))
       return { reason: 'banned', detail: `${validator} misbehaved before` }
     const connected = peers.peers().map(peer => ({ id: peer.id, key: peer.validator }))
     const coming = [...this.#open].map(({ accepted }) => ({

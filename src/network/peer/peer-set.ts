@@ -136,6 +136,10 @@ export class PeerSet implements PeerHub, PeerHost {
     return undefined
   }
 
+  isStatic(id: string): boolean {
+    return this.#options.statics.has(id)
+  }
+
   /** Returns true when a node may take a reserved slot: a member, a static peer, or one that was a relay when it was connected last. */
   isReserved(id: string, validator: Hex | null): boolean {
     const { statics, members } = this.#options

@@ -3,6 +3,7 @@ import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
 import { parsePeerUrl } from '../../../src/network/identity/peer-url.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
+import type { Hello } from '../../../src/network/wire/control.ts'
 import { signerOf } from '../../support/consensus/member.ts'
 import { type NetNode, NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer } from '../../support/network/raw-peer.ts'
@@ -32,6 +33,18 @@ describe('an operator', () => {
     const reformed = await nodes.start({ nodeKey: key, discovers: false })
     node.network.addPeer(reformed.address)
     await until('connected', () => node.network.peerCount === 1)
+  })
+
+  test('who adds a banned member lifts the ban of its key too', async () => {
+    const nodeKey = generateNodeKey()
+    const node = await nodes.start({ member: 0, committee: 2, discovers: false })
+    const bad = await RawPeer.meet(node.port, {}, signerOf(1), { key: nodeKey })
+    bad.write(new Uint8Array(50).fill(255))
+    await bad.closed()
+    const reformed = await nodes.start({ nodeKey, member: 1, committee: 2, discovers: false })
+    node.network.addPeer(reformed.address)
+    await until('connected', () => node.peerIds.includes(nodeKey.id))
+    expect(node.network.peers().map(({ validator }) => validator)).toEqual([signerOf(1).address])
   })
 
   test('names a bounded number of nodes', async () => {
@@ -142,5 +155,28 @@ test('what one node counts as sent, the other one counts as received', async () 
   await until('the same in both directions', () => {
     const [one, other] = [counts(first), counts(second)]
     return one?.sentBytes === other?.receivedBytes && other?.sentBytes === one?.receivedBytes
+  })
+})
+
+describe('a validator proves its key', () => {
+  const told = async (node: NetNode, key = generateNodeKey()) => {
+    const peer = await RawPeer.connect(node.port, { key })
+    await until('greeted', () => peer.said('hello').length > 0)
+    return peer.said('hello').map(({ value }) => (value as Hello).proof?.address ?? null)[0]
+  }
+  const validator = { member: 0, committee: 2, discovers: false } as const
+
+  test('behind sentries to those and to static peers', async () => {
+    const [sentry, friend] = [generateNodeKey(), generateNodeKey()]
+    const node = await nodes.start({ ...validator, relays: [sentry.id] })
+    expect(await told(node)).toBeNull()
+    expect(await told(node, sentry)).toBe(signerOf(0).address)
+    expect(await told(node, friend)).toBeNull()
+    node.network.addPeer({ id: friend.id, host: '127.0.0.1', port: 1 })
+    expect(await told(node, friend)).toBe(signerOf(0).address)
+  })
+
+  test('without sentries to whoever dials it: members may name each other on one side', async () => {
+    expect(await told(await nodes.start(validator))).toBe(signerOf(0).address)
   })
 })
