@@ -130,10 +130,11 @@ const transferList =
       ...(party && { party }),
       ...(await blockRange(context, parameters)),
     }
-    const page = await index.transfers(filter, modulePage(parameters))
-    const items = wholePage(parameters, page)
-    // Those beyond have not been looked at: an empty list would say that there are none.
-    if (items.length === 0 && page.next !== null)
+    const page = modulePage(parameters)
+    const found = await index.transfers(filter, page)
+    const items = wholePage(parameters, found)
+    // Those beyond have not been looked at: a short list would say that there are none.
+    if (items.length < page.limit && found.next !== null)
       throw refuseModule('Result window is too large: take fewer pages, or narrow startblock to endblock')
     const head = (await source.headNumber()) ?? 0
     const results = items.map(async row => {
@@ -205,7 +206,8 @@ export const accountActions: ModuleActions = {
   getminedblocks: async (context, parameters) => {
     const miner = addressParameter(parameters, 'address')
     const range = await blockRange(context, parameters)
-    const blocks = wholePage(parameters, await context.index.blocksBy('miner', miner, modulePage(parameters), range))
+    const page = modulePage(parameters, 'desc')
+    const blocks = wholePage(parameters, await context.index.blocksBy('miner', miner, page, range))
     const rows = blocks.map(({ number, timestamp, minerWei }) => ({
       blockNumber: String(number),
       timeStamp: String(timestamp),

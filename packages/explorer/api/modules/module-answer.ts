@@ -65,14 +65,14 @@ const MAX_RESULTS = 100_000
 
 const pageLength = (parameters: Parameters): number => Math.max(1, integerParameter(parameters, 'offset', MAX_PAGE))
 
-/** `page` and `offset` (which is the length of a page) as these tools have them; at most MAX_PAGE rows. */
-export const modulePage = (parameters: Parameters): PageRequest => {
+/** `page` and `offset` (which is the length of a page) as these tools have them; at most MAX_PAGE rows, in `order` unless `sort` says otherwise. */
+export const modulePage = (parameters: Parameters, order: 'asc' | 'desc' = 'asc'): PageRequest => {
   const page = Math.max(1, integerParameter(parameters, 'page', 1))
   const length = pageLength(parameters)
   const offset = (page - 1) * length
   if (offset > MAX_RESULTS)
     throw refuseModule('Result window is too large, PageNo x Offset size must be less than or equal to 100000')
-  const ascending = parameters.get('sort')?.toLowerCase() === 'asc'
+  const ascending = (parameters.get('sort')?.toLowerCase() || order) === 'asc'
   return { limit: Math.min(MAX_PAGE, length), offset, after: null, ascending }
 }
 
