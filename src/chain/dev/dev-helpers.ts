@@ -3,6 +3,7 @@ import { gzip } from 'node:zlib'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import type { Header } from '../../primitives/header.ts'
 import { hashedKey } from '../../state/flat-tables.ts'
@@ -52,7 +53,7 @@ interface DevHelpersOptions {
 /** Fields of an account to set; omitted ones are kept. */
 interface DevAccountChange {
   readonly balance?: bigint
-  readonly nonce?: number
+  readonly nonce?: Nonce
   readonly code?: Uint8Array
   readonly slot?: { readonly slot: Hex; readonly word: Hex }
 }

@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import { uint64FromBigint } from '@tandem/base/uint64.ts'
 import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import { hashedKey } from '../../state/flat-tables.ts'
 import type { AccountEdit } from '../../state/world/account-edit.ts'
@@ -84,7 +85,7 @@ const timestampOf = (root: Record<string, unknown>): number => {
 
 const editOf = (name: string, account: Record<string, unknown>): AccountEdit => {
   const slots = Object.entries(asObject(account['storage'] ?? {}, `storage of ${name}`))
-  const nonce = Number(number(account['nonce'] ?? 0, 53))
+  const nonce = uint64FromBigint(number(account['nonce'] ?? 0, 64))
   // A slot of 32 bytes is a hash where the account is one.
   const isNamed = name.length === 42
   return {

@@ -1,4 +1,5 @@
 import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { type Nonce, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { type Codec, codec, named } from '../router/method-description.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { asObject, plainMember } from './object.ts'
@@ -37,7 +38,9 @@ const numberOf = (value: unknown): number => Number(parseLoose(value, 53))
 export const amount: Codec<bigint> = loose('amount', 256)
 /** Gas limit of at most 64 bits, the width of the header field. */
 export const gasLimit: Codec<bigint> = loose('gasLimit', 64)
-/** Number of at most 53 bits: seconds, counts, nonces, ids. */
+/** Nonce of an account, 64 bits (EIP-2681). */
+export const nonce: Codec<Nonce> = codec('nonce', looseSchema(64), value => uint64FromBigint(parseLoose(value, 64)))
+/** Number of at most 53 bits: seconds, counts, ids. */
 export const count: Codec<number> = codec('count', NUMBER_SCHEMA, numberOf)
 export const seconds = named('seconds', count)
 export const timestamp = named('timestamp', count)

@@ -1,4 +1,5 @@
 import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
@@ -15,7 +16,7 @@ import type { StoredValues } from './replace-values.ts'
 export interface AccountEdit {
   /** keccak256 of the address. */
   readonly key: Uint8Array
-  readonly nonce?: number
+  readonly nonce?: Nonce
   /** Wei. */
   readonly balance?: bigint
   readonly code?: Uint8Array

@@ -119,6 +119,7 @@ test('a call with the id of another chain is refused by every method that runs o
         ask('eth_call', call, 'latest', { [ACCOUNT]: { balance: '0x1' } }),
         ask('eth_estimateGas', call),
         ask('eth_createAccessList', call, 'latest'),
+        ask('eth_createAccessList', call),
         ask('debug_traceCall', call, 'latest'),
         ask('eth_simulateV1', { blockStateCalls: [{ calls: [call] }] }),
       ]
@@ -130,7 +131,7 @@ test('a call with the id of another chain is refused by every method that runs o
         message: expect.stringContaining(`chainId does not match node's (have=3, want=${own})`),
       }),
     }
-    expect(await Promise.allSettled(runs(3))).toEqual(Array(6).fill(refused))
+    expect(await Promise.allSettled(runs(3))).toEqual(Array(7).fill(refused))
     await Promise.all(runs(own))
   }))
 

@@ -1,5 +1,5 @@
 import { callObject } from '../../codecs/call.ts'
-import { amount, count, enabled, position, word } from '../../codecs/dev.ts'
+import { amount, enabled, nonce, position, word } from '../../codecs/dev.ts'
 import { address, BOOLEAN_SCHEMA, data, HASH_SCHEMA, hash } from '../../codecs/scalars.ts'
 import { NULL_SCHEMA, orNull } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
@@ -41,7 +41,7 @@ const editMethods = (namespace: DevNamespace): MethodTable => {
     }),
     [`${namespace}_setNonce`]: method({
       summary: "Sets an account's nonce",
-      params: [address, count],
+      params: [address, nonce],
       result,
       requires: 'dev',
       handler: async (context, account, nonce) => {

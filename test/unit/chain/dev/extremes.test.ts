@@ -68,6 +68,18 @@ describe('nonces of overrides', () => {
     }))
 })
 
+test('a nonce is set to any of 64 bits, and no transaction has the last', () =>
+  withNode(async ask => {
+    await ask('anvil_autoImpersonateAccount', true)
+    await ask('anvil_setBalance', ALICE, MOST)
+    for (const nonce of [2n ** 53n + 1n, MAX_UINT64]) {
+      await ask('anvil_setNonce', ALICE, toQuantity(nonce))
+      expect(await ask('eth_getTransactionCount', ALICE, 'latest')).toBe(toQuantity(nonce))
+    }
+    await expect(ask('eth_sendTransaction', { from: ALICE, to: BOB })).rejects.toThrow('nonce has max value')
+    await expect(ask('hardhat_setNonce', ALICE, toQuantity(MAX_UINT64 + 1n))).rejects.toThrow('number > 64 bits')
+  }))
+
 describe('timestamps', () => {
   test('of blocks asked for at once never go back', () =>
     withNode(async ask => {

@@ -60,7 +60,7 @@ describe('invalid state files are refused', () => {
     ['an account that is none', state({ [ADDRESS]: null }), `STATE_MALFORMED ${ADDRESS} must be an object`],
     ['a negative balance', state({ [ADDRESS]: { balance: -1 } }), 'a number must be an integer'],
     ['a balance of 257 bits', state({ [ADDRESS]: { balance: (2n ** 256n).toString() } }), 'more than 256 bits'],
-    ['a large nonce', state({ [ADDRESS]: { nonce: '0x20000000000000' } }), 'more than 53 bits'],
+    ['a large nonce', state({ [ADDRESS]: { nonce: '0x10000000000000000' } }), 'more than 64 bits'],
     ['odd code', state({ [ADDRESS]: { code: '0x5' } }), 'code must be hex'],
     ['a word that is none', state({ [ADDRESS]: { storage: { '0x0': {} } } }), 'a number must be an integer'],
   ])('%s', async (_, bytes, expected) => {
