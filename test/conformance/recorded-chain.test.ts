@@ -12,13 +12,8 @@ import { exceptionOf, isCompared } from './recorded-exceptions.ts'
  * the chain, twice over in shadow mode, and serves it by the router and the encoders of every other node.
  */
 
-/** Members that may differ in their being there. */
-interface Tolerance {
-  /** Ours alone. */
-  readonly extra: readonly string[]
-  /** Theirs alone. */
-  readonly missing: readonly string[]
-}
+/** Members of docs/interface.md#block that the clients have not. */
+const OWN_MEMBERS: readonly string[] = ['proposer', 'totalDifficulty']
 
 const isObject = (value: Json | undefined): value is { readonly [member: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -26,23 +21,19 @@ const isObject = (value: Json | undefined): value is { readonly [member: string]
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 /** Differences of an answer from the recorded one, as lines of text. Codes and data of errors are compared, their texts are not: each client has its own. */
-const differences = (got: Json | undefined, want: Json | undefined, tolerance: Tolerance, at = 'answer'): string[] => {
+const differences = (got: Json | undefined, want: Json | undefined, at = 'answer'): string[] => {
   if (isList(got) && isList(want)) {
     const length = got.length === want.length ? [] : [`${at}: ${got.length} items, want ${want.length}`]
-    return [
-      ...length,
-      ...want.flatMap((item, i) => (i < got.length ? differences(got[i], item, tolerance, `${at}[${i}]`) : [])),
-    ]
+    return [...length, ...want.flatMap((item, i) => (i < got.length ? differences(got[i], item, `${at}[${i}]`) : []))]
   }
   if (!isObject(got) || !isObject(want)) return got === want ? [] : [`${at}: ${show(got)}, want ${show(want)}`]
   const names = new Set([...Object.keys(got), ...Object.keys(want)])
   return [...names].flatMap(name => {
-    if (!(name in want)) return tolerance.extra.includes(name) ? [] : [`${at}.${name}: ${show(got[name])} is too much`]
-    if (!(name in got))
-      return tolerance.missing.includes(name) ? [] : [`${at}.${name}: missing, want ${show(want[name])}`]
+    if (!(name in want)) return OWN_MEMBERS.includes(name) ? [] : [`${at}.${name}: ${show(got[name])} is too much`]
+    if (!(name in got)) return [`${at}.${name}: missing, want ${show(want[name])}`]
     if (name === 'error' && isObject(got[name]) && isObject(want[name]))
-      return differences(textless(got[name]), textless(want[name]), tolerance, `${at}.error`)
-    return differences(got[name], want[name], tolerance, `${at}.${name}`)
+      return differences(textless(got[name]), textless(want[name]), `${at}.error`)
+    return differences(got[name], want[name], `${at}.${name}`)
   })
 }
 
@@ -65,9 +56,6 @@ const misshapen = (schema: object | undefined, answer: Json): readonly string[] 
     ? []
     : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
-
-/** docs/interface.md#block has members that the clients have not; docs/interface.md#transaction, docs/interface.md#receipt do not have the block's time in transactions and logs. */
-const TOLERANCE: Tolerance = { extra: ['proposer', 'totalDifficulty'], missing: ['blockTimestamp'] }
 
 interface Request {
   readonly id: Json
@@ -101,8 +89,7 @@ const check = async (url: string, recorded: RecordedCase, served: readonly strin
     const wanted = wantedOf(recorded.name, asked, answer, served)
     const got = await post(url, request)
     if (recorded.isExample && wanted === answer) expect(misshapen(METHODS[asked.method]?.result, got)).toEqual([])
-    else
-      expect(differences(got, wanted, TOLERANCE).filter(difference => isCompared(asked.method, difference))).toEqual([])
+    else expect(differences(got, wanted).filter(difference => isCompared(asked.method, difference))).toEqual([])
   }
 }
 

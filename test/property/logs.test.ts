@@ -52,7 +52,8 @@ const scan = async (chain: TestChain, query: Wanted): Promise<readonly LogEntry[
     for (const [transactionIndex, { logs }] of receipts.entries()) {
       const transactionHash = block.transactions[transactionIndex]?.hash as Hex
       for (const log of logs) {
-        const place = { blockNumber: number, blockHash: block.hash, transactionHash, transactionIndex }
+        const at = { blockNumber: number, blockTimestamp: block.header.timestamp, blockHash: block.hash }
+        const place = { ...at, transactionHash, transactionIndex }
         if (isWanted(query, log)) found.push({ ...log, ...place, logIndex })
         logIndex++
       }

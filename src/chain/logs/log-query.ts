@@ -92,8 +92,7 @@ function* everyBlock({ fromBlock, toBlock }: LogQuery): Generator<LogCandidate> 
 
 /** Decoded block as readers of its logs use it: it does not hold the transactions. */
 interface LoggedBlock {
-  readonly number: number
-  readonly hash: Hex
+  readonly place: Pick<LogEntry, 'blockNumber' | 'blockTimestamp' | 'blockHash'>
   /** By transaction; null for those without logs, whose hashes are not needed. */
   readonly transactionHashes: readonly (Hex | null)[]
   /** Logs by transaction. */
@@ -101,8 +100,7 @@ interface LoggedBlock {
 }
 
 export const loggedBlock = ({ header, hash, transactions }: ChainBlock, receipts: readonly Receipt[]): LoggedBlock => ({
-  number: header.number,
-  hash,
+  place: { blockNumber: header.number, blockTimestamp: header.timestamp, blockHash: hash },
   transactionHashes: receipts.map(({ logs }, index) => (logs.length > 0 ? (transactions[index]?.hash as Hex) : null)),
   logs: receipts.map(({ logs }) => logs),
 })
@@ -116,8 +114,7 @@ export function* logEntries(block: LoggedBlock, criteria: LogCriteria): Generato
       if (!new ComparedLog(log).matches(criteria)) continue
       yield {
         ...log,
-        blockNumber: block.number,
-        blockHash: block.hash,
+        ...block.place,
         transactionHash: block.transactionHashes[transactionIndex] as Hex,
         transactionIndex,
         logIndex: index,

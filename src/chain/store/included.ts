@@ -8,8 +8,8 @@ import type { IncludedReceipt, IncludedTransaction, StreamedReceipt, Transaction
 export const includedTransactionFromBlock = (block: Block, index: number): IncludedTransaction => {
   const transaction = block.transactions[index]
   assert(transaction !== undefined, 'transaction index inside the block')
-  const { number, baseFeePerGas = 0n } = block.header
-  return { transaction, blockHash: block.hash, blockNumber: number, index, baseFeePerGas }
+  const { number: blockNumber, timestamp: blockTimestamp, baseFeePerGas = 0n } = block.header
+  return { transaction, blockHash: block.hash, blockNumber, blockTimestamp, index, baseFeePerGas }
 }
 
 /** Returns all receipts of a decoded block with their positions. */

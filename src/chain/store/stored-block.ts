@@ -37,6 +37,7 @@ export class StoredBlock {
       transaction: this.#body.transaction(index),
       blockHash: this.#body.blockHash,
       blockNumber: this.#header.number,
+      blockTimestamp: this.#header.timestamp,
       index,
       baseFeePerGas: this.#prices.baseFeePerGas,
     }
@@ -66,7 +67,8 @@ export class StoredBlock {
   /** Returns the logs that match, at most `limit`, and decodes no others. `wanted`: ascending indexes of those that may match. */
   *logs(criteria: LogCriteria, limit: number, wanted?: readonly number[]): SlicedWork<readonly LogEntry[]> {
     const found: LogEntry[] = []
-    const place = { blockNumber: this.#header.number, blockHash: this.#body.blockHash }
+    const { number: blockNumber, timestamp: blockTimestamp } = this.#header
+    const place = { blockNumber, blockTimestamp, blockHash: this.#body.blockHash }
     yield* this.#receipts.walkLogs(({ transactionIndex, logIndex, position, ...parts }) => {
       if (!matchesParts(criteria, parts)) return true
       const transactionHash = this.#body.transactionHash(transactionIndex)

@@ -32,6 +32,7 @@ export interface IncludedTransaction {
   readonly transaction: Transaction
   readonly blockHash: Hex
   readonly blockNumber: number
+  readonly blockTimestamp: number
   readonly index: number
   /** Base fee of its block; 0n before London. */
   readonly baseFeePerGas: bigint
@@ -69,6 +70,7 @@ export interface LogQuery extends LogCriteria, BlockRange {}
 
 export interface LogEntry extends Log {
   readonly blockNumber: number
+  readonly blockTimestamp: number
   readonly blockHash: Hex
   readonly transactionHash: Hex
   readonly transactionIndex: number

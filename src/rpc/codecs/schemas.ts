@@ -44,6 +44,7 @@ export const TRANSACTION_SCHEMA = objectOf(
   {
     blockHash: orNull(HASH_SCHEMA),
     blockNumber: orNull(QUANTITY_SCHEMA),
+    blockTimestamp: orNull(QUANTITY_SCHEMA),
     transactionIndex: orNull(QUANTITY_SCHEMA),
     from: ADDRESS_SCHEMA,
     gas: QUANTITY_SCHEMA,
@@ -104,6 +105,7 @@ export const LOG_SCHEMA = objectOf('Log', {
   topics: listOf(HASH_SCHEMA),
   data: DATA_SCHEMA,
   blockNumber: QUANTITY_SCHEMA,
+  blockTimestamp: QUANTITY_SCHEMA,
   transactionHash: HASH_SCHEMA,
   transactionIndex: QUANTITY_SCHEMA,
   blockHash: HASH_SCHEMA,

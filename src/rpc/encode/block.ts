@@ -1,7 +1,7 @@
+import { includedTransactionFromBlock } from '../../chain/store/included.ts'
 import type { ChainBlock } from '../../chain/store/types.ts'
 import type { Withdrawal } from '../../primitives/ethereum-body.ts'
 import { type Header, headerHash } from '../../primitives/header.ts'
-import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 import { transactionJson } from './transaction.ts'
 
@@ -32,13 +32,10 @@ const laterMembers = (header: Header): string => {
   return out
 }
 
-const fullTransaction = ({ header, hash, transactions }: ChainBlock, index: number): string =>
-  transactionJson(transactions[index] as Transaction, {
-    blockHash: hash,
-    blockNumber: header.number,
-    index,
-    baseFeePerGas: header.baseFeePerGas ?? 0n,
-  })
+const fullTransaction = (block: ChainBlock, index: number): string => {
+  const placed = includedTransactionFromBlock(block, index)
+  return transactionJson(placed.transaction, placed)
+}
 
 const transactionsJson = (block: ChainBlock, full: boolean, stage: BlockStage): string => {
   const { transactions } = block

@@ -3,13 +3,8 @@ import type { LogEntry } from '../../chain/store/types.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 
-export interface LogPosition {
-  readonly blockHash: string
-  readonly blockNumber: number
-  readonly transactionHash: string
-  readonly transactionIndex: number
-  readonly logIndex: number
-}
+/** Place of a log in the chain. */
+export type LogPosition = Omit<LogEntry, keyof Log>
 
 /**
  * Log object in the form every Ethereum client reads. Only subscribers of a development chain see `removed`: blocks are final elsewhere.
@@ -36,7 +31,7 @@ const PIECE_BYTES = 32 * 1024
 const beforeData = (log: Log): string => `{"address":"${log.address}","topics":[${topicsJson(log)}],"data":`
 
 const afterData = (at: LogPosition, removed: boolean): string =>
-  `,"blockNumber":${jsonQuantity(at.blockNumber)},"transactionHash":"${at.transactionHash}","transactionIndex":${jsonQuantity(at.transactionIndex)},"blockHash":"${at.blockHash}","logIndex":${jsonQuantity(at.logIndex)},"removed":${removed}}`
+  `,"blockNumber":${jsonQuantity(at.blockNumber)},"blockTimestamp":${jsonQuantity(at.blockTimestamp)},"transactionHash":"${at.transactionHash}","transactionIndex":${jsonQuantity(at.transactionIndex)},"blockHash":"${at.blockHash}","logIndex":${jsonQuantity(at.logIndex)},"removed":${removed}}`
 
 const topicsJson = (log: Log): string => (log.topics.length === 0 ? '' : `"${log.topics.join('","')}"`)
 

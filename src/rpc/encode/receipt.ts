@@ -1,7 +1,7 @@
 import type { IncludedReceipt, IncludedTransaction, StreamedReceipt } from '../../chain/store/types.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity } from './hex.ts'
-import { type LogPosition, logJson, logPieces } from './log.ts'
+import { logJson, logPieces } from './log.ts'
 
 /** Receipt object of docs/interface.md#receipt. */
 export const receiptJson = (placed: IncludedReceipt): string => {
@@ -22,14 +22,10 @@ export function* receiptPieces(placed: StreamedReceipt): Generator<string> {
   yield afterLogs({ ...placed.receipt, logsBloom: placed.bloom() })
 }
 
-const placeOf = ({
+const placeOf = ({ blockHash, blockNumber, blockTimestamp, transaction, index }: IncludedTransaction) => ({
   blockHash,
   blockNumber,
-  transaction,
-  index,
-}: IncludedTransaction): Omit<LogPosition, 'logIndex'> => ({
-  blockHash,
-  blockNumber,
+  blockTimestamp,
   transactionHash: transaction.hash,
   transactionIndex: index,
 })

@@ -17,8 +17,8 @@ export const transactionJson = (transaction: Transaction, position: Position | n
   const typed = transaction.type === 0 ? protection(transaction) : typedMembers(transaction)
   const place =
     position === null
-      ? '"blockHash":null,"blockNumber":null,"transactionIndex":null'
-      : `"blockHash":"${position.blockHash}","blockNumber":${jsonQuantity(position.blockNumber)},"transactionIndex":${jsonQuantity(position.index)}`
+      ? '"blockHash":null,"blockNumber":null,"blockTimestamp":null,"transactionIndex":null'
+      : `"blockHash":"${position.blockHash}","blockNumber":${jsonQuantity(position.blockNumber)},"blockTimestamp":${jsonQuantity(position.blockTimestamp)},"transactionIndex":${jsonQuantity(position.index)}`
   const price = position === null ? transaction.maxFeePerGas : effectiveGasPrice(transaction, position.baseFeePerGas)
   return `{${place},"from":"${transaction.from}","gas":${jsonQuantity(transaction.gasLimit)},"gasPrice":${jsonQuantity(price)}${typed},"hash":"${transaction.hash}","input":${jsonData(transaction.data)},"nonce":${jsonQuantity(transaction.nonce)},"to":${jsonHexOrNull(transaction.to)},"value":${jsonQuantity(transaction.value)},"type":"0x${transaction.type}","v":${jsonQuantity(transaction.v)},"r":"${quantityOfBytes(transaction.r)}","s":"${quantityOfBytes(transaction.s)}"}`
 }

@@ -91,6 +91,7 @@ describe('blocks', () => {
       hash: SAMPLE.pending.hash,
       blockHash: null,
       blockNumber: null,
+      blockTimestamp: null,
       transactionIndex: null,
     })
     expect(await rig.result('eth_getBlockTransactionCountByNumber', ['pending'])).toBe('0x1')

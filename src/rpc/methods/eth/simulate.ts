@@ -167,6 +167,7 @@ const callJson = (block: Block, call: SimulatedCall, index: number, firstLog: nu
     logJson(log, {
       blockHash: block.hash,
       blockNumber: block.header.number,
+      blockTimestamp: block.header.timestamp,
       transactionHash: transaction.hash,
       transactionIndex: index,
       logIndex: firstLog + i,

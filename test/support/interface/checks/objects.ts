@@ -53,6 +53,7 @@ const VALUES: Readonly<Record<string, (value: unknown, object: Json, network: Te
   'Transaction maxPriorityFeePerGas': (value, { type }) => expect(value === undefined).toBe(type !== '0x2'),
   'Transaction blockHash': (value, { hash }, { waiting }) => expect(value === null).toBe(hash === waiting),
   'Transaction blockNumber': (value, { hash }, { waiting }) => expect(value === null).toBe(hash === waiting),
+  'Transaction blockTimestamp': (value, { hash }, { waiting }) => expect(value === null).toBe(hash === waiting),
   'Transaction transactionIndex': (value, { hash }, { waiting }) => expect(value === null).toBe(hash === waiting),
   'Receipt contractAddress': (value, { transactionHash }, { creation, contract }) =>
     expect(value).toBe(transactionHash === creation ? contract : null),
