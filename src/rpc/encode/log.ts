@@ -4,7 +4,7 @@ import type { Log } from '../../primitives/receipt/log.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 
 /** Place of a log in the chain. */
-export type LogPosition = Omit<LogEntry, keyof Log>
+type LogPosition = Omit<LogEntry, keyof Log>
 
 /**
  * Log object in the form every Ethereum client reads. Only subscribers of a development chain see `removed`: blocks are final elsewhere.

@@ -12,7 +12,7 @@ import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes } from './hex.ts
 /** Position of a transaction in a block; null while it is pending. */
 type Position = Omit<IncludedTransaction, 'transaction'>
 
-/** Transaction object of docs/interface.md#transaction; typed transactions add members (docs/design/rpc.md#objects). */
+/** Transaction object of docs/interface.md#transaction. */
 export const transactionJson = (transaction: Transaction, position: Position | null): string => {
   const typed = transaction.type === 0 ? protection(transaction) : typedMembers(transaction)
   const place =
