@@ -194,6 +194,11 @@ export class SimMember {
     const sender = members[message.sender]
     if (message.number !== this.number + 1 || sender === undefined) return
     if (!isHonest(sender) || !isHonest(keys.addresses[from] as Hex)) return
+    // No signature covers its prepares, which a Byzantine node may strip before a relay passes it on.
+    if (message.type === 'roundChange' && message.prepared !== null) {
+      const preparers = new Set(message.prepares.map(prepare => prepare.sender))
+      if (3 * preparers.size < 2 * members.length) return
+    }
     if (message.type === 'roundChange') this.#mustFollow(message.number, this.#rounds.add(message, members.length))
     else if (this.#quorumTracker.add(message, members.length)) this.#mustDecide(message)
   }
