@@ -54,7 +54,7 @@ export class StagedCouncil {
     return commitment === committed ? null : `they make the commitment ${commitment}, the state holds ${committed}`
   }
 
-  /** Returns the fault of a certificate of the snapshot's block, or null. Called when the records are proven. */
+  /** Returns the fault of the state of the proof chain, to whose hash the contract's storage commits, or null. */
   proofStateFault(proofState: Uint8Array): string | null {
     const { proofTip } = decodeExtraData(this.#header.extraData)
     if (proofTip === ZERO_HASH) return proofState.byteLength === 0 ? null : 'a proof state without a proof header'
