@@ -2,11 +2,18 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { Block } from '../../primitives/block.ts'
 import { readExtraData } from '../../primitives/consensus/extra-data.ts'
-import type { BlockClaim, MessageAcceptance } from '../../primitives/consensus/message.ts'
-import { type ConsensusMessage, type SignedHead, signedHead } from '../../primitives/consensus/message.ts'
+import {
+  type BlockClaim,
+  type ConsensusMessage,
+  type MessageAcceptance,
+  type SignedHead,
+  signedHead,
+} from '../../primitives/consensus/message.ts'
 import { isBodyOf } from '../../rules/body.ts'
+import { quorumOf } from '../../rules/council/quorum.ts'
 import { commitsFromCertificate } from '../certificate.ts'
 import type { Committee } from '../committee.ts'
+import { isValidRoundChange } from '../core/messages/justification.ts'
 import { EvidenceDetector } from '../evidence/detector.ts'
 import { type Evidence, isWrongProposer } from '../evidence/evidence.ts'
 import type { CommitteePort } from '../ports.ts'
@@ -103,6 +110,9 @@ export class MessageValidator {
     this.#detector.advance(head + 1, round)
     this.#hold(message, committee)
     if (message.number <= head) return 'ignore'
+    // Anybody can take the unsigned prepares from a round change: what is left says nothing, and is relayed to nobody.
+    const { length } = committee.members
+    if (message.type === 'roundChange' && !isValidRoundChange(message, length, quorumOf(length))) return 'ignore'
     // At a later height it would occupy the place of a valid body.
     if (message.type === 'proposal' && isWrongProposer(message, committee)) return 'ignore'
     return 'accept'

@@ -8,9 +8,16 @@ import { createSignatureVerifier } from '../../../../src/consensus/signer/signat
 import { messageDigest } from '../../../../src/consensus/wal/sign-message.ts'
 import { recoverAddress, sign } from '../../../../src/crypto/signature.ts'
 import type { Block } from '../../../../src/primitives/block.ts'
-import { commit, prepare, proposal } from '../../../support/consensus/core-bench.ts'
+import type { Commit, Prepare, RoundChange } from '../../../../src/primitives/consensus/vote.ts'
+import { commit, prepare, proposal, roundChange } from '../../../support/consensus/core-bench.ts'
 import { makeBlock } from '../../../support/consensus/ledger.ts'
 import { committeeOf, DOMAIN, keyOf } from '../../../support/consensus/member.ts'
+
+/** A vote with its sender's signature. */
+const signed = <Vote extends Prepare | Commit | RoundChange>(vote: Vote): Vote => ({
+  ...vote,
+  signature: sign(messageDigest(DOMAIN, vote), keyOf(vote.sender)),
+})
 
 const { isSigned } = createSignatureVerifier(DOMAIN, recoverAddress, 100)
 
@@ -53,6 +60,22 @@ test('a second vote is evidence however long the open height stalls', () => {
   expect(found).toMatchObject([{ kind: 'conflict', first: { sender: 3, round: last } }])
 })
 
+test('a round change without the prepares that it names is relayed to nobody', () => {
+  const committee = committeeOf(4)
+  const messageValidator = new MessageValidator({
+    committees: { committee: () => committee },
+    verifier: createSignatureVerifier(DOMAIN, recoverAddress, 100),
+    onEvidence: () => expect.unreachable('lists of a round change are not signed'),
+  })
+  const block = makeBlock({ number: 1, parentHash: ZERO_HASH, timestamp: 1 }, committee.members[1]!, null, 1)
+  const prepares = [0, 1, 2].map(sender => signed(prepare(sender, 0, block)))
+  const whole = { ...signed(roundChange(3, 1, { round: 0, of: block, by: [0, 1, 2] })), prepares }
+  const position = { head: 0, round: 0, wanted: new Set<never>() }
+  expect(messageValidator.admit({ ...whole, prepares: [] }, position)).toBe('ignore')
+  expect(messageValidator.admit({ ...whole, prepares: prepares.slice(1) }, position)).toBe('ignore')
+  expect(messageValidator.admit(whole, position)).toBe('accept')
+})
+
 test('of two decisions of one height, exactly the members that sealed both are accused', () => {
   const committee = committeeOf(4)
   const found: Evidence[] = []
@@ -65,10 +88,7 @@ test('of two decisions of one height, exactly the members that sealed both are a
     makeBlock({ number: 1, parentHash: ZERO_HASH, timestamp: 1 }, committee.members[1]!, null, salt),
   ) as [Block, Block]
   const decided = (block: Block, signers: readonly number[]) => {
-    const commits = signers.map(sender => {
-      const unsigned = commit(sender, 0, block)
-      return { ...unsigned, signature: sign(messageDigest(DOMAIN, unsigned), keyOf(sender)) }
-    })
+    const commits = signers.map(sender => signed(commit(sender, 0, block)))
     return { type: 'decided', block, certificate: certificateFromCommits(0, 4, commits) } as const
   }
   expect(messageValidator.admit(decided(A, [0, 1, 2]), { head: 0, round: 0, wanted: new Set() })).toBe('accept')
