@@ -230,9 +230,9 @@ export const MUTANTS = {
     '',
   ]),
   'claim of a round change not checked': mutant([
-    'consensus/core/messages/votes.ts',
-    '  if (!isValidRoundChange(change, height.config.members.length, height.quorum)) return\n',
-    '',
+    'consensus/core/messages/justification.ts',
+    '    ? change.prepares.length === 0\n    : change.prepared.round < change.round &&\n      isPreparedBy(change.prepares, change.number, change.prepared, size, quorum)\n',
+    '    ? size > 0\n    : quorum > 0\n',
   ]),
   'signatures of a proof not checked': mutant([
     'consensus/signer/signature-verifier.ts',
