@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncDirectory } from '@tandem/base/fs/fsync.ts'
+import { ifMissing } from '@tandem/base/fs/if-missing.ts'
 
 /** Storage of a journal. A resolved operation is on disk; a rejected one may be there in part. */
 export interface JournalStorage {
@@ -35,12 +36,7 @@ export const createJournalFile = (path: string): JournalStorage => {
 
     async read() {
       await rm(temporary, { force: true })
-      try {
-        return await readFile(path)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Uint8Array(0)
-        throw error
-      }
+      return readFile(path).catch(ifMissing(new Uint8Array(0)))
     },
 
     async append(bytes) {

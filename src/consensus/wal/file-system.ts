@@ -2,6 +2,7 @@ import fs, { constants } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncDirectory } from '@tandem/base/fs/fsync.ts'
+import { ifMissing } from '@tandem/base/fs/if-missing.ts'
 import { replaceFile } from '@tandem/base/fs/replace-file.ts'
 
 /** Wraps a file system and times each sync, which every vote waits for. */
@@ -42,12 +43,8 @@ export interface DurableFile {
 /** File system of the machine. Files are private to the process's user. */
 export const nodeFileSystem: FileSystem = {
   async read(path) {
-    try {
-      return new Uint8Array(await readFile(path))
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-      throw error
-    }
+    const bytes = await readFile(path).catch(ifMissing(undefined))
+    return bytes && new Uint8Array(bytes)
   },
   async open(path) {
     const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)

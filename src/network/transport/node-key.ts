@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import { ifMissing } from '@tandem/base/fs/if-missing.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { writeNewFile } from '@tandem/base/fs/write-new-file.ts'
 import type { NetworkError } from '../core/errors.ts'
@@ -65,14 +66,7 @@ const checkMode = async (pem: string, path: string): Promise<string> => {
   throw new CodedError<NetworkError>({ code: 'NODE_KEY_INVALID', path, reason })
 }
 
-const readIfThere = async (path: string): Promise<string | undefined> => {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
-}
+const readIfThere = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(ifMissing(undefined))
 
 /** Prefixes of a 32-byte key in a SubjectPublicKeyInfo (RFC 8410). */
 const SPKI_PREFIXES = {

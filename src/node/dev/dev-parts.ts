@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { delayUntil } from '@tandem/base/async/delay.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError, undefinedIfCoded } from '@tandem/base/errors.ts'
+import { ifMissing } from '@tandem/base/fs/if-missing.ts'
 import { replaceFile } from '@tandem/base/fs/replace-file.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { BlockEnvSources } from '../../chain/block/block-env.ts'
@@ -59,14 +60,7 @@ const saveStateFile = async (path: string, helpers: DevHelpers, logger: Logger):
   logger.info({ path, bytes: bytes.byteLength }, 'state written')
 }
 
-const contentOf = async (path: string): Promise<Uint8Array | undefined> => {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
-}
+const contentOf = (path: string): Promise<Uint8Array | undefined> => readFile(path).catch(ifMissing(undefined))
 
 /** Parts of a development chain that exist before the chain is opened. */
 export interface DevStart {

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bytesToHex, type Hex, hexToBytes, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import { ifMissing } from '@tandem/base/fs/if-missing.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { rewindCount } from '../../chain/dev/rewind.ts'
 import { nodeFileSystem } from '../../consensus/wal/file-system.ts'
@@ -33,7 +34,7 @@ interface SigningExport {
 export const exportSigning = ({ dataDir, validator }: SigningExport): Promise<SigningRecord> =>
   withFolder(dataDir, false, async ({ folder, genesisHash: own }) => {
     const genesisHash = own ?? fail({ code: 'CHAIN_UNKNOWN', dataDir })
-    const names = await readdir(folder).catch(emptyWhenMissing)
+    const names = await readdir(folder).catch(ifMissing([]))
     const owners = names.map(watermarkOwner).filter(isValidator)
     const signers: SignerRecord[] = []
     for (const address of owners.sort()) {
@@ -167,11 +168,6 @@ const withWatermark = async <T>(
 
 /** A follower has an empty watermark file under the zero address. */
 const isValidator = (owner: Hex | undefined): owner is Hex => owner !== undefined && owner !== ZERO_ADDRESS
-
-const emptyWhenMissing = (error: NodeJS.ErrnoException): readonly string[] => {
-  if (error.code === 'ENOENT') return []
-  throw error
-}
 
 const fail = (detail: SigningTransferError): never => {
   throw new CodedError(detail)

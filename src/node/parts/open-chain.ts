@@ -17,7 +17,7 @@ import type { ChainBlock } from '../../chain/store/types.ts'
 import { checkUnsynced } from '../../chain/store/unsynced-blocks.ts'
 import { isAllocOf, writeGenesis } from '../../chain/write-genesis.ts'
 import type { Genesis } from '../../config/genesis/genesis.ts'
-import { type MemoryShares, memoryShares } from '../../config/limits/storage.ts'
+import { type MemoryShares, memoryShares, STORAGE_LIMITS } from '../../config/limits/storage.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { argon2Provider } from '../../crypto/argon2.ts'
 import { ProofPool } from '../../powchain/proof-pool.ts'
@@ -28,7 +28,7 @@ import { DevelopmentRules } from '../../rules/development.ts'
 import { genesisAlloc, genesisSupply } from '../../rules/money/genesis-alloc.ts'
 import { stateRootAt } from '../../state/state-meta.ts'
 import { TrieService } from '../../state/trie/trie-service.ts'
-import { WorldState } from '../../state/world/world-state.ts'
+import { WorldState, type WorldStateOptions } from '../../state/world/world-state.ts'
 import { storeError } from '../../storage/errors.ts'
 import { checkSegments } from '../../storage/move-segment.ts'
 import { FORMER_SCHEMA, readIdentity, upgradeSchema } from '../../storage/schema.ts'
@@ -78,6 +78,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     const world = await WorldState.open({
       ...{ store, trie, logger: logger.child({ module: 'state' }), head, stateHistory, memory },
       preimages: DevelopmentRules.of(genesis.params) !== null,
+      onProgress: buildLog(logger),
     })
     const block = stored ?? (await writeFirst(store, world, genesis))
     // After the genesis: a store with rows and no identity is taken for another program's.
@@ -97,6 +98,16 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     await trie.close()
     await store.close()
     throw error
+  }
+}
+
+/** Logs how far the trie is built, which takes minutes where the state is large. */
+const buildLog = (logger: Logger): NonNullable<WorldStateOptions['onProgress']> => {
+  let toldMs = Number.NEGATIVE_INFINITY
+  return ({ accounts, slots, done }) => {
+    if (performance.now() - toldMs < STORAGE_LIMITS.progressMs) return
+    toldMs = performance.now()
+    logger.info({ accounts, slots, percent: Math.floor(done * 100) }, 'building the state trie')
   }
 }
 

@@ -9,8 +9,10 @@ import { verifyChain } from '../../../src/chain/verify-chain.ts'
 import { explainError } from '../../../src/cli/shared/explain-error.ts'
 import { forksWith } from '../../../src/config/forks.ts'
 import type { Genesis } from '../../../src/config/genesis/genesis.ts'
+import { createLogger } from '../../../src/node/logging.ts'
 import { openChain } from '../../../src/node/parts/open-chain.ts'
 import { ACCOUNT_KEYS, CERTIFICATE, openTestChain, signedRaw, testGenesis, withChain } from '../../support/chain.ts'
+import { forgetTrie } from '../state/world.ts'
 
 const temporary = (): string => {
   const dir = mkdtempSync(join(tmpdir(), 'tandem-start-'))
@@ -33,6 +35,23 @@ test('a folder that cannot be opened leaves no thread behind', async () => {
   await expect(openChain({ ...options, onFailure: () => {} })).rejects.toMatchObject({ code: 'STORE_OPEN_FAILED' })
   // Threads that were started before the failure end by themselves, after a moment.
   await expect.poll(workersNow).toBe(before)
+})
+
+test('a start that builds the state trie says how far it is', async () => {
+  const dir = temporary()
+  const chain = await openTestChain(dir)
+  await chain.mine()
+  await chain.close()
+  const storePath = join(dir, 'db')
+  await forgetTrie(storePath)
+  const lines: string[] = []
+  const logger = createLogger({ level: 'info', format: 'json', destination: { write: line => void lines.push(line) } })
+  const { world, store } = await openChain({
+    ...{ genesis: testGenesis(), storePath, stateHistory: 128, logger, onFailure: () => {} },
+  })
+  expect(lines.join('')).toMatch(/"accounts":[1-9]\d*,"slots":\d+,"percent":\d+,"msg":"building the state trie"/)
+  await world.close()
+  await store.close()
 })
 
 /** Genesis with Osaka from a block on; null: never. */

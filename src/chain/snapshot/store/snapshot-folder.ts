@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import { ifMissing } from '@tandem/base/fs/if-missing.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
@@ -159,11 +160,7 @@ export const dropUnfinished = async (root: string): Promise<void> => {
 }
 
 /** Returns the names in the folder of the snapshots; none before the first is made. */
-const namesIn = (root: string): Promise<readonly string[]> =>
-  readdir(root).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
+const namesIn = (root: string): Promise<readonly string[]> => readdir(root).catch(ifMissing([]))
 
 /** Returns the size of the newest snapshot; 0: there is none. */
 const newestBytes = async (root: string): Promise<number> => {
@@ -216,7 +213,7 @@ export class SnapshotFolder {
   async chunk(index: number): Promise<Uint8Array | undefined> {
     const place = this.#places[index]
     if (place === undefined) return undefined
-    await using handle = await openExisting(join(this.#path, place.file))
+    await using handle = await open(join(this.#path, place.file), 'r').catch(ifMissing(undefined))
     if (handle === undefined) return undefined
     const bytes = new Uint8Array(place.length)
     const { bytesRead } = await handle.read(bytes, 0, place.length, place.start)
@@ -224,12 +221,6 @@ export class SnapshotFolder {
     return bytes
   }
 }
-
-const openExisting = (path: string) =>
-  open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
 
 const readIndex = (bytes: Uint8Array): { readonly manifest: SnapshotManifest; readonly lengths: readonly number[] } => {
   const cursor = new RlpCursor(bytes)
