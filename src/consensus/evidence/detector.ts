@@ -99,9 +99,13 @@ export class EvidenceDetector {
     statements.set(place, statement)
     if (statements.size <= this.#limits.statements) return
     const { round: open } = this.#heightOf(statement.number)
-    const all = [...statements.values()].sort((a, b) => Math.abs(b.round - open) - Math.abs(a.round - open))
-    const lock = all.findLast(({ type, round }) => type === 'commit' && round <= open)
-    const farthest = all.find(other => other !== lock)
+    const distanceOf = ({ round }: Statement): number => Math.abs(round - open)
+    let [lock, farthest]: (Statement | undefined)[] = []
+    // In two passes: a member that says much is not worth a sort for each statement.
+    for (const other of statements.values())
+      if (other.type === 'commit' && other.round <= open && other.round >= (lock?.round ?? 0)) lock = other
+    for (const other of statements.values())
+      if (other !== lock && (farthest === undefined || distanceOf(other) > distanceOf(farthest))) farthest = other
     if (farthest !== undefined) statements.delete(placeOf(farthest))
   }
 }
