@@ -186,7 +186,10 @@ export class SimCluster {
       isHonest: address => !this.#byzantine.has(this.#keys.addresses.indexOf(address)),
       send: (to, envelope) => this.network.post(node, to, envelope),
       sendProof: (to, encoded) => this.proofNetwork.post(node, to, encoded),
-      reachable: members => members.filter(member => this.#reached(node).includes(member)).length,
+      reachable: members => {
+        const reached = this.#reached(node)
+        return members.filter(member => reached.includes(member)).length
+      },
       speaker: other => this.#speaker(node, other),
       targets: (author, from) => (topology.isRelay(node) ? topology.targets(node, author, from) : []),
       note: line => this.note(line),

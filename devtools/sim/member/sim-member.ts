@@ -162,8 +162,9 @@ export class SimMember {
     if (!('sender' in message)) return
     const author = council.committee(message.number)?.members[message.sender]
     const to = author === undefined ? [] : targets(author, from)
+    if (to.length === 0) return
     const envelope = encodeEnvelope(message)
-    if (to.length > 0 && this.#relayed.add(envelope, queue.nowMs)) for (const node of to) send(node, envelope)
+    if (this.#relayed.add(envelope, queue.nowMs)) for (const node of to) send(node, envelope)
   }
 
   receiveProof(encoded: Uint8Array, from: number): void {
