@@ -2,6 +2,7 @@ import { open, readdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
+import { ifMissing } from '@tandem/base/fs/if-missing.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import type { ClassicLevel } from 'classic-level'
 import { memoryShares, STORAGE_LIMITS } from '../config/limits/storage.ts'
@@ -441,10 +442,6 @@ const syncLogs = async (path: string): Promise<void> => {
 
 /** The rows of a deleted log are in a table, which was synced. */
 const syncFile = async (path: string): Promise<void> => {
-  try {
-    await using file = await open(path, 'r')
-    await file.datasync()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
+  await using file = await open(path, 'r').catch(ifMissing(undefined))
+  await file?.datasync()
 }

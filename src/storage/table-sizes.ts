@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ifMissing } from '@tandem/base/fs/if-missing.ts'
 
 /*
  * LevelDB maps its tables into memory: reading beyond the end of one that was cut short ends the process by SIGBUS, without a word. So their
@@ -41,12 +42,11 @@ const readManifest = async (path: string): Promise<Buffer> => {
 
 /** Returns undefined for a table that is missing, which LevelDB reports, or was replaced meanwhile by another thread. */
 const sizeOf = async (path: string, number: number): Promise<number | undefined> => {
-  for (const extension of ['ldb', 'sst'])
-    try {
-      return (await stat(join(path, `${String(number).padStart(6, '0')}.${extension}`))).size
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    }
+  for (const extension of ['ldb', 'sst']) {
+    const file = join(path, `${String(number).padStart(6, '0')}.${extension}`)
+    const found = await stat(file).catch(ifMissing(undefined))
+    if (found) return found.size
+  }
   return undefined
 }
 

@@ -52,9 +52,9 @@ export const STORAGE_LIMITS = {
   /** Rows that a temporary store keeps in memory before it moves to its folder. */
   memoryBytes: 8 * MIB,
   scanRows: 1_000,
+  scanBytes: 256 * 1024,
   /** Time between two lines of the log about a trie that is built. */
   progressMs: 5_000,
-  scanBytes: 256 * 1024,
   /** Blocks of a segment, and those below the head that stay in tables. */
   segmentBlocks: 8_192,
   recentBlocks: 8_192,
