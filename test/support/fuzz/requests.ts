@@ -40,6 +40,7 @@ export const LEFT_OUT: readonly { readonly names: RegExp; readonly reason: strin
   { names: /^(evm|hardhat|anvil)_set(IntervalMining|Automine)$/, reason: 'stops blocks, which the run waits for' },
   { names: /^(evm|hardhat|anvil)_\w*Time/, reason: 'moves the clock, by which others judge blocks' },
   { names: /^(evm|hardhat|anvil)_mine/, reason: 'makes as many blocks as it is told to' },
+  { names: /^anvil_dropAllTransactions$/, reason: 'several times a block, so that hardly any transaction is mined' },
   { names: /^(evm|hardhat|anvil)_set\w*(Gas|Fee)/, reason: 'changes what every later transaction has to offer' },
   {
     names: /^(hardhat|anvil)_set(Balance|Code|Nonce|StorageAt)$/,
@@ -127,6 +128,9 @@ export class RequestMaker {
     const { transactions } = this.#live
     if (/_traceTransaction$/.test(name) && transactions.items.length > 0 && random.chance(0.3))
       return [random.pick(transactions.items)]
+    if (/_(call|sendTransaction)$/.test(name) && random.chance(0.3))
+      return params.filter(({ required }) => required).map((_, i) => (i === 0 ? this.#transfer() : 'latest'))
+    if (/_signTransaction$/.test(name) && random.chance(0.3)) return [{ ...this.#transfer(), nonce: '0x0' }]
     if (/_signTypedData/.test(name) && random.chance(0.5)) return [random.pick(this.#live.addresses), this.#typedData()]
     const given: unknown[] = []
     for (const { name: argument, schema, required } of params) {
@@ -137,6 +141,14 @@ export class RequestMaker {
     if (random.chance(0.05)) given.pop()
     if (random.chance(0.03)) given.push(this.#values.any(2))
     return given
+  }
+
+  /** A call of the token that can be signed and sent: by chance hardly any set of fields can. */
+  #transfer(): object {
+    const { addresses, callData } = this.#live
+    const [token, ...accounts] = addresses
+    const [from, data] = [this.#random.pick(accounts), this.#random.pick(callData)]
+    return { from, to: token, data, gas: '0x186a0', gasPrice: '0x9502f9000' }
   }
 
   /** EIP-712 data that can be signed: by chance hardly any value is. */

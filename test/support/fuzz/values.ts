@@ -57,7 +57,7 @@ export class ValueMaker {
         return random.chance(0.5)
       case 'integer':
       case 'number':
-        return random.below(name === 'txIndex' ? 3 : 100)
+        return name === 'txIndex' ? random.pick([0, 0, 1, 2]) : random.below(100)
       case 'null':
         return null
       case 'array':
@@ -79,7 +79,9 @@ export class ValueMaker {
     const { properties = {}, required = [], propertyNames = { type: 'string' }, additionalProperties } = schema
     const least = schema.minProperties ?? 0
     const random = this.#random
-    const chosen = Object.entries(properties).filter(([name]) => required.includes(name) || random.chance(0.3))
+    // Fields exclude each other: few of them often fit, many hardly ever.
+    const density = random.pick([0.05, 0.15, 0.6])
+    const chosen = Object.entries(properties).filter(([name]) => required.includes(name) || random.chance(density))
     const members = chosen.map(([name, schema]) => [name, this.fitting(schema, name, depth - 1)] as const)
     if (typeof additionalProperties === 'object')
       for (let i = least + random.below(3); i > 0; i--) {
@@ -94,6 +96,7 @@ export class ValueMaker {
     const { addresses, hashes, callData, filters, subscriptions, head } = this.#live
     if (name === 'filter' && filters.items.length > 0) return random.pick(filters.items)
     if (name === 'subscription' && subscriptions.length > 0) return random.pick(subscriptions)
+    if (name === 'keyStart') return this.#hex(random.below(33))
     if (pattern.startsWith('^tandem://')) return `tandem://${'0a'.repeat(32)}@127.0.0.1:${1 + random.below(65_535)}`
     if (pattern.includes('{40}')) return random.pick(addresses)
     if (pattern.includes('{64}')) return random.pick(hashes.items)
