@@ -53,6 +53,8 @@ export class TransactionGossip {
     madeMs: Number.NEGATIVE_INFINITY,
     message: undefined,
   }
+  /** Peers that had no room for a batch, and when: told what the pool holds once they have taken the rest. */
+  readonly #behind = new Map<Peer, number>()
   /** Time of the next batch, by `performance.now`. */
   #notBeforeMs = Number.NEGATIVE_INFINITY
 
@@ -126,18 +128,23 @@ export class TransactionGossip {
     return raws
   }
 
-  joined(peer: Peer): void {
+  /** Tells a peer what the pool holds; returns what that costs of its quota. */
+  joined(peer: Peer): number {
     const nowMs = performance.now()
     if (nowMs - this.#greeting.madeMs >= NETWORK_LIMITS.greetingMs) {
       const hashes = this.#pool.ready(NETWORK_LIMITS.announcedHashes)
       const message = hashes.length === 0 ? undefined : encodeWireMessage('transactionHashes', hashes)
       this.#greeting = { madeMs: nowMs, message }
     }
-    if (this.#greeting.message !== undefined) peer.sendWire('transactionHashes', this.#greeting.message)
+    const { message } = this.#greeting
+    if (message === undefined) return 0
+    peer.sendWire('transactionHashes', message)
+    return costOf(message.bytes.byteLength)
   }
 
   left(peer: Peer): void {
     this.#ingress.left(peer)
+    this.#behind.delete(peer)
     this.#askAll(this.#fetchPlan.forget(peer.id))
   }
 
@@ -191,6 +198,8 @@ export class TransactionGossip {
     const encoded = new Map<Audience, Batch>()
     let cost = 0
     for (const peer of peers) {
+      const greeted = this.#catchUp(peer, nowMs)
+      cost = Math.max(cost, greeted)
       const isMember = this.#hub.isNeighbour(peer)
       const audience = isMember ? 'member' : --pushes >= 0 ? 'pushed' : 'told'
       const missing = fresh.filter(({ hash }) => !peer.transactions.has(hash))
@@ -200,13 +209,21 @@ export class TransactionGossip {
       if (isAll) encoded.set(audience, batch)
       for (const { hash } of missing) peer.transactions.set(hash, true)
       for (const [name, message] of batch) {
-        peer.sendWire(name, message)
-        cost = Math.max(cost, costOf(message.bytes.byteLength))
+        if (!peer.sendWire(name, message)) this.#behind.set(peer, nowMs)
+        cost = Math.max(cost, greeted + costOf(message.bytes.byteLength))
       }
     }
     this.#pace.charge(nowMs, cost)
     this.#notBeforeMs = nowMs + Math.max(NETWORK_LIMITS.batchMs, this.#pace.waitMs(nowMs))
-    if (this.#fresh.length > 0) this.#flushSoon()
+    if (this.#fresh.length + this.#behind.size > 0) this.#flushSoon()
+  }
+
+  /** Greets a peer that is behind, with an announcement no older than what it missed. */
+  #catchUp(peer: Peer, nowMs: number): number {
+    const sinceMs = this.#behind.get(peer) ?? nowMs
+    if (nowMs - sinceMs < NETWORK_LIMITS.greetingMs || peer.queuedBytes('transactions') > 0) return 0
+    this.#behind.delete(peer)
+    return this.joined(peer)
   }
 
   #flushSoon(): void {

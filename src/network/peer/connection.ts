@@ -95,12 +95,14 @@ export class Connection {
     this.#events = events
   }
 
-  send(message: WireMessage): void {
-    if (!this.#isOpen) return
+  /** Returns false where there is no room for the message. */
+  send(message: WireMessage): boolean {
+    if (!this.#isOpen) return false
     const queued = this.#queue.push(message)
     if (queued === 'close') this.close('overloaded', 'it takes nothing that is sent')
-    else if (queued === 'dropped') this.#events.dropped(message.channel)
+    else if (queued !== 'queued') this.#events.dropped(message.channel)
     this.#flush()
+    return queued === 'queued' || queued === 'displaced'
   }
 
   /** Sends the reason and closes. */

@@ -161,7 +161,7 @@ export class Peer implements ConnectionEvents {
     return this.sendWire(name, encodeWireMessage(name, value, requestId))
   }
 
-  /** Returns false, and sends nothing, where the peer has had as much of this kind of message as an honest sender sends. */
+  /** Returns false, and sends nothing, where the peer has had as much of this kind of message as an honest sender sends, or takes too little. */
   sendWire(name: MessageName, message: WireMessage): boolean {
     if (!ANSWERS.has(name) && !isRequest(name)) {
       const [limit, quota] = limitOf(name, this.#hasHeardLinks)
@@ -174,8 +174,7 @@ export class Peer implements ConnectionEvents {
     }
     if (name === 'links') this.#hasToldLinks = true
     this.#host.counted('sent', name)
-    this.#connection.send(message)
-    return true
+    return this.#connection.send(message)
   }
 
   /** Waits for the pace of such requests. Rejects with CodedError<RequestError>. */

@@ -7,8 +7,8 @@ interface Waiting {
   at: number
 }
 
-/** `close`: the queue must not be full; the peer reads nothing. */
-export type Queued = 'queued' | 'dropped' | 'close'
+/** `displaced`: it waits in the place of an older message. `close`: the queue must not be full; the peer reads nothing. */
+export type Queued = 'queued' | 'displaced' | 'dropped' | 'close'
 
 /** Outgoing messages of one peer: a bounded queue per channel, sent in the order of the channels. */
 export class SendQueue {
@@ -61,16 +61,16 @@ class ChannelQueue {
     const size = message.bytes.byteLength
     // The oldest message is dropped unless part of it was sent: a partial message cannot be taken back.
     const victim = this.#head + ((this.#items[this.#head]?.at ?? 0) > 0 ? 1 : 0)
-    let dropped = false
+    let displaced = false
     while (drop === 'oldest' && this.bytes + size > queueBytes && victim < this.#items.length) {
       this.bytes -= this.#items[victim]?.message.bytes.byteLength ?? 0
       this.#items.splice(victim, 1)
-      dropped = true
+      displaced = true
     }
     if (this.bytes + size > queueBytes) return drop === 'close' ? 'close' : 'dropped'
     this.#items.push({ message, at: 0 })
     this.bytes += size
-    return dropped ? 'dropped' : 'queued'
+    return displaced ? 'displaced' : 'queued'
   }
 
   next(): Uint8Array | undefined {

@@ -25,10 +25,14 @@ const STEP_MS = 10
 /** The other end of a connection of one node, which charges what it gets to its quotas. */
 class FarEnd {
   readonly offences: string[] = []
+  /** Hashes of transactions that the node announced. */
+  readonly told = new Set<string>()
   /** The node's side of the connection. */
   readonly near: Peer
   /** False: it takes the node for no neighbour. */
   takes = true
+  /** True: there is no room for what the node sends. */
+  isFull = false
   /** Messages on their way; null: they arrive at once. */
   held: WireMessage[] | null = null
   readonly #far: Peer
@@ -43,7 +47,15 @@ class FarEnd {
     } as unknown as Hello
     const toNear: { push?: (message: WireMessage) => void } = {}
     const line = (send: (message: WireMessage) => void) =>
-      ({ hand: () => {}, send, blockedSinceMs: null, queuedBytes: () => 0 }) as unknown as Connection
+      ({
+        hand: () => {},
+        send: (message: WireMessage) => {
+          if (!this.isFull) send(message)
+          return !this.isFull
+        },
+        blockedSinceMs: null,
+        queuedBytes: () => (this.isFull ? 1 : 0),
+      }) as unknown as Connection
     const host = (received: PeerHost['received'], blamed: (offence: string) => void): PeerHost => ({
       partial: { take: () => true, give: () => {} } as unknown as PeerHost['partial'],
       senderQuotas: new Map(),
@@ -100,6 +112,7 @@ class FarEnd {
   }
 
   #answer(peer: Peer, name: MessageName, value: unknown, requestId: number): void {
+    if (name === 'transactionHashes') for (const hash of value as string[]) this.told.add(hash)
     if (!Object.hasOwn(ANSWER_NAMES, name)) return
     const raws = name === 'getTransactions' ? (value as string[]).map(hash => RAWS.get(hash) as Uint8Array) : []
     peer.send(ANSWER_NAMES[name as RequestName], raws as never, requestId)
@@ -196,6 +209,22 @@ describe('an honest node keeps the quotas of its peers', () => {
       await vi.advanceTimersByTimeAsync(STEP_MS)
     }
     expect(offencesOf(node)).toEqual([])
+    node.gossip.close()
+  })
+
+  test('when it tells peers that had no room for some of it, as soon as they have taken the rest', async () => {
+    const node = makeNode()
+    const [full] = node.ends.slice(-1) as [FarEnd]
+    const missed = makeTransaction()
+    node.pool.held.set(missed.hash, missed.raw)
+    for (let atMs = 0; atMs < SECONDS * 1_000; atMs += STEP_MS) {
+      full.isFull = atMs >= 3_000 && atMs < 6_000
+      const fresh = Array.from({ length: (PER_SECOND * STEP_MS) / 1_000 }, makeTransaction)
+      node.gossip.announce(atMs === 4_000 ? [missed, ...fresh] : fresh)
+      await vi.advanceTimersByTimeAsync(STEP_MS)
+    }
+    expect(offencesOf(node)).toEqual([])
+    expect(full.told.has(missed.hash)).toBe(true)
     node.gossip.close()
   })
 
