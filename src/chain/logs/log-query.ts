@@ -1,3 +1,4 @@
+import { readAhead } from '@tandem/base/async/read-ahead.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
@@ -35,16 +36,20 @@ export async function* matchingLogs(
   const checkTime = () => {
     if (limits.nowMs() > deadlineMs) throw readError({ code: 'QUERY_TIMEOUT', timeoutMs: limits.timeoutMs })
   }
-  for await (const candidate of isShort(query) ? everyBlock(query) : candidateBlocks(store, query, checkTime)) {
-    const found = await logsOf(blocks, candidate, query, limits.results - count + 1)
+  const candidates = isShort(query) ? everyBlock(query) : candidateBlocks(store, query, checkTime)
+  const read = (candidate: LogCandidate) => logsOf(blocks, candidate, query, limits.results - count + 1)
+  for await (const { number, found } of readAhead(candidates, READ_BLOCKS, read)) {
     count += found.length
-    if (count > limits.results) throw tooManyResults(query, candidate.number, limits)
+    if (count > limits.results) throw tooManyResults(query, number, limits)
     for (const log of found) bytes += log.data.byteLength
     if (bytes > limitBytes) throw readError({ code: 'RESULTS_TOO_LARGE', limitBytes })
     yield found
     checkTime()
   }
 }
+
+/** Blocks read at once: as many as threads that read and decompress. */
+const READ_BLOCKS = 4
 
 /** Names the longest range from the first block that has no more results than are allowed, if there is one. */
 const tooManyResults = ({ fromBlock }: LogQuery, number: number, { results }: LogQueryLimits): CodedError =>
@@ -54,18 +59,18 @@ const tooManyResults = ({ fromBlock }: LogQuery, number: number, { results }: Lo
     ...(number > fromBlock && { fits: { fromBlock, toBlock: number - 1 } }),
   })
 
-/** Returns the logs of a block that match, at most `limit`: of a recent one from its objects. */
+/** Finds the logs of a block that match, at most `limit`: of a recent one in its objects. */
 const logsOf = async (
   blocks: BlockStore,
   { number, wanted }: LogCandidate,
   query: LogQuery,
   limit: number,
-): Promise<readonly LogEntry[]> => {
+): Promise<{ readonly number: number; readonly found: readonly LogEntry[] }> => {
   const recent = blocks.recent(number)
-  if (recent === undefined) return blocks.logs(number, query, limit, wanted)
+  if (recent === undefined) return { number, found: await blocks.logs(number, query, limit, wanted) }
   const found: LogEntry[] = []
   for (const log of logEntries(loggedBlock(recent.block, recent.receipts), query)) if (found.push(log) === limit) break
-  return found
+  return { number, found }
 }
 
 /** Collects all results of `matchingLogs`. */
