@@ -58,7 +58,10 @@ export const addExplorerRoutes = (app: FastifyInstance, options: ExplorerHttpOpt
         url,
         bodyLimit: (isSubmitted ? EXPLORER_LIMITS.verification : EXPLORER_LIMITS.api).bodyBytes,
         onRequest: (request, reply, done) => admit(request, reply, options, done),
-        handler: (request, reply) => pass(request, reply, options),
+        handler: (request, reply) =>
+          passOn(request, reply, options, PASSED, ({ status, text }) =>
+            refuse(reply, status, status === 429 ? 'RATE_LIMITED' : 'INDEX_NOT_READY', text),
+          ),
       })
   })
 }
@@ -120,51 +123,48 @@ export const allowanceHeaders = ({ limit, remaining, resetSeconds }: RequestAllo
   )
 }
 
-const pass = async (
+/** Refusal of a request that the explorer does not take now. */
+export interface Busy {
+  readonly status: 429 | 503
+  readonly text: string
+}
+
+/**
+ * Passes a request on to the reading thread, with these of its headers, and sends what it answers; where it takes too much, or that cannot
+ * be now, what `refuse` makes of the reason.
+ */
+export const passOn = async (
   request: FastifyRequest,
   reply: FastifyReply,
   { service, unread, clientOf }: ExplorerHttpOptions,
+  passed: readonly string[],
+  refuse: (busy: Busy) => FastifyReply,
 ): Promise<FastifyReply> => {
   const client = clientOf(request)
   const headers: Record<string, string> = { [CLIENT_HEADER]: client }
-  for (const name of PASSED) {
+  for (const name of passed) {
     const value = request.headers[name]
     if (typeof value === 'string') headers[name] = value
   }
-  const body = request.body as Buffer | undefined
+  const sent = request.body as Buffer | undefined
+  const body = sent === undefined || sent.byteLength === 0 ? undefined : new Uint8Array(sent)
+  let answer: ApiAnswer
   try {
-    const answer = await service.request({
-      method: request.method,
-      url: request.url,
-      headers,
-      body: body === undefined || body.byteLength === 0 ? undefined : new Uint8Array(body),
-    })
-    return (
-      sendAnswer(reply, answer, { unread, client }) ??
-      refuse(reply.header('retry-after', '1'), 429, 'RATE_LIMITED', UNREAD)
-    )
+    answer = await service.request({ method: request.method, url: request.url, headers, body })
   } catch (error) {
     if (!isCoded(error)) throw error
     reply.header('retry-after', '1')
-    if (error.code === 'CLIENT_BUSY') return refuse(reply, 429, 'RATE_LIMITED', 'Too many of your requests wait')
-    return refuse(reply, 503, 'INDEX_NOT_READY', 'the explorer is busy; come again')
+    if (error.code === 'CLIENT_BUSY') return refuse({ status: 429, text: 'Too many of your requests wait' })
+    return refuse({ status: 503, text: 'The explorer is busy; come again' })
   }
+  if (answer.status === 304) return withFields(reply, answer).send(null)
+  if (unread.hasRoom(client, answer.body.byteLength))
+    return unread.send(withFields(reply, answer), client, Buffer.from(answer.body.buffer))
+  reply.header('retry-after', '1')
+  return refuse({ status: 429, text: 'Too many answers are not read yet' })
 }
 
-export const UNREAD = 'Too many answers are not read yet'
-
-/** Sends what the reading thread answered; undefined, with nothing sent: too much is not read yet. */
-export const sendAnswer = (
-  reply: FastifyReply,
-  { status, headers, body }: ApiAnswer,
-  { unread, client }: { readonly unread: UnreadAnswers; readonly client: string },
-): FastifyReply | undefined => {
-  if (status === 304) return withFields(reply, status, headers).send(null)
-  if (!unread.hasRoom(client, body.byteLength)) return undefined
-  return unread.send(withFields(reply, status, headers), client, Buffer.from(body.buffer))
-}
-
-const withFields = (reply: FastifyReply, status: number, headers: ApiAnswer['headers']): FastifyReply => {
+const withFields = (reply: FastifyReply, { status, headers }: ApiAnswer): FastifyReply => {
   for (const [name, value] of Object.entries(headers)) if (!OWN_HEADERS.has(name)) reply.header(name, value)
   return reply.code(status)
 }

@@ -1,22 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isCoded } from '@tandem/base/errors.ts'
 import { assetResponse, pageResponse } from '@tandem/web/response.ts'
 import { isSameOrigin } from '@tandem/web/same-origin.ts'
 import { EXPLORER_PATH, type Site } from '@tandem/web/site.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { CLIENT_HEADER } from '../api/submissions.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import { errorPage } from '../pages/error-page.ts'
 import { EXPLORER_ASSETS_PATH } from '../pages/wallet-script.ts'
-import {
-  allowanceHeaders,
-  type ExplorerHttpOptions,
-  isLarge,
-  keyOf,
-  sendAnswer,
-  takeLargeBody,
-  UNREAD,
-} from './explorer-http.ts'
+import { allowanceHeaders, type ExplorerHttpOptions, isLarge, keyOf, passOn, takeLargeBody } from './explorer-http.ts'
 import type { LiveStream } from './live-stream.ts'
 
 interface PageHttpOptions extends ExplorerHttpOptions {
@@ -116,28 +106,7 @@ const refuse = (
 const acceptedBy = ({ 'accept-encoding': accepted }: IncomingHttpHeaders): string | undefined =>
   typeof accepted === 'string' ? accepted : undefined
 
-const passPage = async (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { service, unread, site, clientOf }: PageHttpOptions,
-): Promise<FastifyReply> => {
-  const client = clientOf(request)
-  const headers: Record<string, string> = { [CLIENT_HEADER]: client }
-  for (const name of PASSED) {
-    const value = request.headers[name]
-    if (typeof value === 'string') headers[name] = value
-  }
-  const form = request.body as Buffer | undefined
-  const body = form === undefined || form.byteLength === 0 ? undefined : new Uint8Array(form)
-  try {
-    const answer = await service.request({ method: request.method, url: request.url, headers, body })
-    const sent = sendAnswer(reply, answer, { unread, client })
-    return sent ?? refuse(request, reply.header('retry-after', '1'), site, { status: 429, text: `${UNREAD}.` })
-  } catch (error) {
-    if (!isCoded(error)) throw error
-    reply.header('retry-after', '1')
-    if (error.code === 'CLIENT_BUSY')
-      return refuse(request, reply, site, { status: 429, text: 'Too many of your requests wait.', reloads: true })
-    return refuse(request, reply, site, { status: 503, text: 'The explorer is busy.', reloads: true })
-  }
-}
+const passPage = (request: FastifyRequest, reply: FastifyReply, options: PageHttpOptions): Promise<FastifyReply> =>
+  passOn(request, reply, options, PASSED, ({ status, text }) =>
+    refuse(request, reply, options.site, { status, text: `${text}.`, reloads: true }),
+  )
