@@ -40,7 +40,7 @@ export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes
   })
   const bytes = metrics.counter({
     name: 'network_bytes_total',
-    help: 'Of frames, before encryption',
+    help: 'On the wire',
     labels: ['direction'],
   })
   const connections = metrics.counter({

@@ -82,38 +82,31 @@ const range = async (
   return new RawJson(`[${blocks.join(',')}]`)
 }
 
-/** Number of a given block, or of the one after the head. Committees are stored for every cycle, so pruned state does not matter. */
-const heightOf = async ({ view }: Context, ref: BlockNumberRef | undefined): Promise<number> =>
-  ref === undefined || ref === 'pending' ? view.head().header.number + 1 : await blockNumberOf(view, ref)
-
-const committeeAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly Hex[]> => {
-  const number = await heightOf(context, ref)
-  const committee = context.view.committee(number)
-  if (committee === undefined) throw headerNotFound(number)
-  return committee
-}
-
-const councilAt = async (
-  context: Context,
+/** Answers for a given block, or the one after the head. Committees are stored for every cycle, so pruned state does not matter. */
+const at = async <T>(
+  { view }: Context,
   ref: BlockNumberRef | undefined,
-): Promise<readonly CouncilMemberStatus[]> => {
-  const number = await heightOf(context, ref)
-  const members = context.view.council(number)
-  if (members === undefined) throw headerNotFound(number)
-  return members
+  read: (number: number) => T | undefined,
+): Promise<T> => {
+  const isNext = ref === undefined || ref === 'pending'
+  const number = isNext ? view.head().header.number + 1 : await blockNumberOf(view, ref)
+  const known = read(number)
+  if (known === undefined) throw headerNotFound(number)
+  return known
 }
+
+const committeeAt = (context: Context, ref: BlockNumberRef | undefined): Promise<readonly Hex[]> =>
+  at(context, ref, number => context.view.committee(number))
+
+const councilAt = (context: Context, ref: BlockNumberRef | undefined): Promise<readonly CouncilMemberStatus[]> =>
+  at(context, ref, number => context.view.council(number))
 
 /**
  * Eligible members of the council: neither jailed nor inactive. A small council keeps others in its committee too
  * (docs/design/council.md#qualification).
  */
-const eligibleAt = async (
-  context: Context,
-  ref: BlockNumberRef | undefined,
-): Promise<readonly CouncilMemberStatus[]> => {
-  const members = await councilAt(context, ref)
-  return members.filter(({ status }) => status === 'active')
-}
+const eligibleAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly CouncilMemberStatus[]> =>
+  (await councilAt(context, ref)).filter(({ status }) => status === 'active')
 
 /** Certificate of a block with its signers; null for genesis, the pending block and unknown ones. */
 const certificateJson = async ({ view }: Context, ref: BlockRef): Promise<object | null> => {
