@@ -53,7 +53,7 @@ const expectState = async (reader: AsyncStateReader | StateReader, state: Memory
 const withDirectory = async (use: (path: string) => Promise<void>): Promise<void> => {
   const path = await mkdtemp(join(tmpdir(), 'tandem-state-'))
   try {
-    await use(path)
+    await use(join(path, 'db'))
   } finally {
     await rm(path, { recursive: true, force: true })
   }

@@ -72,7 +72,7 @@ export class DiskWorld {
 
   static async create({ isFilled }: { readonly isFilled: boolean }): Promise<DiskWorld> {
     const directory = await mkdtemp(join(tmpdir(), 'worst-case-'))
-    const store = await Store.open(directory)
+    const store = await Store.open(join(directory, 'db'))
     const trie = await TrieService.open({ worker: false })
     const disk = new DiskWorld(await WorldState.open({ store, trie, logger: silentLogger }), store, directory)
     await disk.#commit(journal => journal.setNonce(STORE.address, 1))

@@ -1,13 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { Store, type StoreOptions } from '../../../src/storage/store.ts'
 
-/** A directory that goes with the test. */
+/** A directory that goes with the test, and what a store writes beside it. */
 export const temporaryDirectory = async (): Promise<string> => {
-  const path = await mkdtemp(join(tmpdir(), 'tandem-store-'))
-  onTestFinished(() => rm(path, { recursive: true, force: true }))
+  const parent = await mkdtemp(join(tmpdir(), 'tandem-store-'))
+  onTestFinished(() => rm(parent, { recursive: true, force: true }))
+  const path = join(parent, 'db')
+  await mkdir(path)
   return path
 }
 

@@ -47,12 +47,14 @@ const GENESIS_ROWS = [
 ] as const
 const CODES = [0, 1, 2].map(index => Buffer.from(`code ${index}`))
 
+let folder: string
 let path: string
 let cut: CutState
 let manifest: SnapshotManifest
 let chunks: readonly Uint8Array[]
 beforeEach(async () => {
-  path = await mkdtemp(join(tmpdir(), 'tandem-staging-'))
+  folder = await mkdtemp(join(tmpdir(), 'tandem-staging-'))
+  path = join(folder, 'staged')
   cut = await cutState(STATE)
   const { certificate } = CHAIN[5]!
   const header = encodeHeader(LAST(cut).header)
@@ -70,7 +72,7 @@ beforeEach(async () => {
     ...cut.storages.flatMap(({ parts }) => parts.map(cut.storageChunk)),
   ]
 })
-afterEach(() => rm(path, { recursive: true, force: true }))
+afterEach(() => rm(folder, { recursive: true, force: true }))
 
 /** The snapshot's block, with the state's root and no receipts. */
 const LAST = ({ root }: CutState): Block => {
