@@ -1,6 +1,6 @@
 /**
  * CPU of agreement by itself: whole engines in one process with real signatures, log and watermark formats, no network, no disk and
- * no execution. One JSON line for each committee size.
+ * no execution. One JSON line for each committee size, with the messages of one block in a full mesh.
  *   node bench/agreement.ts [n...]     (default: 4 7 22)
  */
 import { performance } from 'node:perf_hooks'
@@ -19,6 +19,8 @@ const blocksFor = (size: number): number => Math.max(60, Math.round(4_000 / size
 const measure = async (size: number) => {
   const clock = new ManualClock()
   const mesh = new Mesh()
+  let sent = 0
+  mesh.passes = () => ++sent > 0
   const members = await Promise.all(
     Array.from({ length: size }, async (_, index) => {
       const ledger = new Ledger(index * 1_000_000)
@@ -30,6 +32,7 @@ const measure = async (size: number) => {
   await clock.advance(WARMUP_BLOCKS * 1_000)
   const blocks = blocksFor(size)
   const height = members[0]?.ledger.blocks.length ?? 0
+  sent = 0
   const startedAt = performance.now()
   const cpu = process.cpuUsage()
   await clock.advance(blocks * 1_000)
@@ -44,6 +47,7 @@ const measure = async (size: number) => {
     n: size,
     provider: signatures().name,
     blocks: made,
+    messagesPerBlock: round(sent / made),
     msCpuPerNodeAndBlock: round(cpuMs / made / size),
     msPerBlock: round(elapsedMs / made),
     roundChanges: statuses.reduce((sum, { roundChanges }) => sum + roundChanges, 0),

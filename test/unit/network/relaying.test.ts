@@ -7,8 +7,11 @@ import type { Peer } from '../../../src/network/peer/peer.ts'
 import type { PeerHub } from '../../../src/network/peer/peer-hub.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 import type { Prepare } from '../../../src/primitives/consensus/vote.ts'
-import { blockCodec } from '../../support/consensus/ledger.ts'
-import { DOMAIN, signerOf } from '../../support/consensus/member.ts'
+import { blockCodec, Ledger } from '../../support/consensus/ledger.ts'
+import { ManualClock } from '../../support/consensus/manual-clock.ts'
+import { createMember, DOMAIN, signerOf } from '../../support/consensus/member.ts'
+import { MemoryFiles } from '../../support/consensus/memory-files.ts'
+import { Mesh } from '../../support/consensus/mesh.ts'
 import { framesOf } from '../../support/network/frames.ts'
 import { type NetNode, NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer } from '../../support/network/raw-peer.ts'
@@ -196,6 +199,38 @@ describe('messages of one statement', () => {
     mesh.close()
   })
 })
+
+test.each([
+  [4, 27, 36],
+  [22, 945, 990],
+])(
+  'one height of %i members takes %i messages in a full mesh, and %i behind one relay',
+  async (size, plain, relayed) => {
+    const clock = new ManualClock()
+    const lines = new Mesh()
+    let statements = 0
+    lines.onSaid = () => statements++
+    const ledgers = Array.from({ length: size }, (_, index) => new Ledger(index * 1_000_000))
+    const members = await Promise.all(
+      ledgers.map((ledger, index) =>
+        createMember({ index, size, clock, files: new MemoryFiles(), ledger, network: lines.port(index) }),
+      ),
+    )
+    for (const { engine } of members) await engine.start()
+    await clock.advance(3_000)
+    for (const { engine } of members) await engine.stop()
+    const heights = ledgers[0]?.blocks.length ?? 0
+    expect(heights).toBeGreaterThan(0)
+    // One proposal, a prepare and a commit of each.
+    expect(statements / heights).toBe(2 * size + 1)
+    const messages = [sentryMesh(size, size, 0), sentryMesh(size, 0, 1)].map(mesh => {
+      mesh.broadcast('m0', vote(0))
+      mesh.close()
+      return (mesh.sent.get('vote') ?? 0) * (statements / heights)
+    })
+    expect(messages).toEqual([plain, relayed])
+  },
+)
 
 describe('a hidden validator', () => {
   const start = async () => {
