@@ -2,7 +2,7 @@ import { justificationFromRoundChanges } from '../../../src/consensus/core/messa
 import { statusFromHeight } from '../../../src/consensus/core/status.ts'
 import type { Effect } from '../../../src/consensus/core/types.ts'
 import type { Block } from '../../../src/primitives/block.ts'
-import { block, CORE_LIMITS, CoreBench, prepare, proposal, roundChange } from '../consensus/core-bench.ts'
+import { block, CORE_LIMITS, CoreBench, commit, prepare, proposal, roundChange } from '../consensus/core-bench.ts'
 
 /* Bodies of prepared blocks: requested, kept and forgotten (docs/design/consensus.md#missing-bodies). */
 
@@ -53,6 +53,13 @@ const endedRequests = (): string | null => {
   bench.hear(...[1, 2, 3, 4, 5].map(sender => roundChange(sender, 7)))
   const named = requested(bench.timeout('retransmit'))
   return named[0] === 'nothing' ? null : 'the body of an earlier round is still asked for'
+}
+
+const decidedBody = (): string | null => {
+  const bench = new CoreBench(0)
+  bench.hear(...[1, 2, 3].map(sender => commit(sender, 0, FIRST)), roundChange(1, 2), roundChange(2, 2))
+  if (bench.round !== 2) return 'the round is not left'
+  return requested(bench.timeout('retransmit'))[0] === FIRST.hash ? null : 'a decided block is given up with its round'
 }
 
 const lockedBody = (): string | null => {
@@ -113,6 +120,7 @@ export const BODY_SCENARIOS = {
   'of several missing bodies any that would do is proposed': lowerClaim,
   'several missing bodies are asked for in turn': inTurn,
   'requests for bodies end with their round': endedRequests,
+  'the body of a decided block is requested in all rounds': decidedBody,
   'the body of the lock stays through all rounds': lockedBody,
   'the proposal of the current round stays until it is locked': currentProposal,
   'a proposal in every round does not fill the memory': () => overfull(manyRounds()),

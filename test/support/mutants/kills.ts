@@ -85,6 +85,7 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'only the body of the highest claim requested': scenario('of several missing bodies any that would do is proposed'),
   'the same missing body requested each time': scenario('several missing bodies are asked for in turn'),
   'bodies of earlier rounds still requested': scenario('requests for bodies end with their round'),
+  'a decided block requested in one round only': scenario('the body of a decided block is requested in all rounds'),
   'the body of the lock evicted': scenario('the body of the lock stays through all rounds'),
   'the proposal of the current round evicted': scenario('the proposal of the current round stays until it is locked'),
   'proposals of a height without a limit': scenario('a proposal in every round does not fill the memory'),

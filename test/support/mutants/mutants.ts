@@ -297,6 +297,11 @@ export const MUTANTS = {
     '',
   ]),
   'bodies of earlier rounds still requested': mutant(['consensus/core/rounds.ts', '  endRequests(height)\n', '']),
+  'a decided block requested in one round only': mutant([
+    'consensus/core/status.ts',
+    'if (!commits.roundsOf(hash).some(round => commits.count(round, hash) >= quorum)) wanted.delete(hash)',
+    'if (commits.roundsOf(hash).length <= quorum) wanted.delete(hash)',
+  ]),
   'the body of the lock evicted': mutant(
     [
       'consensus/core/messages/proposals.ts',
