@@ -75,3 +75,14 @@ test('a trusted key that took part in a decision has no second user', () => {
     expect.objectContaining({ detail: { code: 'KEY_IN_USE', number: 3, round: 0 } }),
   )
 })
+
+test('seals of a silenced key lengthen its silence, those of others do not', () => {
+  const { validator } = begin(false)
+  const quarantine = validator.quarantine(0)
+  const { block, certificate } = sealed(quarantine.upTo)
+  const seal = certificate.seals[1] as Uint8Array
+  validator.decided({ block, certificate: certificateFromSigners(0, 2, new Map([[1, seal]])) }, committee, false)
+  expect(quarantine.upTo).toBe(2)
+  validator.decided(sealed(5), committee, false)
+  expect(quarantine.upTo).toBe(7)
+})
