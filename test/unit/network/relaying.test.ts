@@ -192,6 +192,17 @@ describe('messages of one statement', () => {
     mesh.close()
   })
 
+  test('of a member that half of the others lack are passed on by those that heard it from itself, and no further', () => {
+    const members = Array.from({ length: 7 }, (_, member) => ({ name: `m${member}`, member }))
+    const links = members.flatMap((one, at) =>
+      members
+        .slice(at + 1)
+        .flatMap(other => (one.member === 0 && other.member > 3 ? [] : [[one.name, other.name] as const])),
+    )
+    // Three from the author, three from each of these.
+    expect(count(new GossipMesh(members, links), 'm0', 0)).toBe(12)
+  })
+
   test('do not depend on one of two relays', () => {
     const mesh = sentryMesh(4, 3, 2)
     mesh.broadcast('m3', vote(3))

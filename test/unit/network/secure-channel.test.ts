@@ -179,6 +179,13 @@ describe('a stranger', () => {
   })
 })
 
+test('a record longer than any frame is refused at its length', () => {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(2 ** 17)
+  const records = createRecords(new Uint8Array(32), new Uint8Array(32))
+  expect(() => records.push(length, 0, () => {})).toThrow('a record of 131072 bytes')
+})
+
 test('records that are no frame end the connection', async () => {
   const node = await nodes.start()
   for (const bytes of [Buffer.alloc(14), randomBytes(64), Buffer.alloc(65_541)]) {

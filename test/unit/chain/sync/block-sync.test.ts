@@ -29,6 +29,7 @@ const sealedAt = (number: number): SealedBlock => {
 interface Neighbour {
   readonly id: string
   head: number
+  readonly place?: Peer['place']
   readonly answer?: (range: BlockRange) => readonly SealedBlock[]
   /** How long it takes for an answer. */
   delayMs?: number
@@ -54,7 +55,8 @@ class Neighbours {
   }
 
   readonly port: BlockSyncOptions['network'] = {
-    peers: () => this.#list.map(({ id, head }) => ({ id, head: { number: head, hash: '0x' } })),
+    peers: () =>
+      this.#list.map(({ id, head, place }) => ({ id, ...(place && { place }), head: { number: head, hash: '0x' } })),
     reportForgery: peer => void this.reported.push(peer),
     request: (async (_: 'getBlocks', range: BlockRange, options: RequestOptions<'getBlocks'>) => {
       this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay)
@@ -133,6 +135,25 @@ const follower = async (list: readonly Neighbour[], overrides: Partial<BlockSync
   }
   return { clock, ledger, engine, errors, neighbours, sync, committee, reach, stop }
 }
+
+describe('the head to reach', () => {
+  const strangers = ['x', 'y', 'z'].map(id => ({ id, head: 1_000_000_000, answer: () => [] }))
+
+  test('is told by a member or a static peer, whatever strangers claim', async () => {
+    const { sync, stop } = await follower([...strangers, { id: 'a', head: 40, place: 'reserved' }])
+    expect(sync.provenTarget).toBe(40)
+    await stop()
+  })
+
+  test('is told by no stranger before its blocks proved final', async () => {
+    const { sync, reach, stop } = await follower([...strangers, { id: 'a', head: 40 }])
+    expect(sync.provenTarget).toBeUndefined()
+    sync.start()
+    await reach(40)
+    expect(sync.provenTarget).toBe(40)
+    await stop()
+  })
+})
 
 describe('catching up by ranges', () => {
   test('hundreds of blocks come in ranges side by side, and are imported in order with their certificates', async () => {
