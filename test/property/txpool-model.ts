@@ -192,7 +192,8 @@ export class ModelPool {
     const lowest = (items: readonly Item[]): Item => items.toSorted((a, b) => this.#byTip(a, b))[0]!
     const cheapest = (a: readonly Item[], b: readonly Item[]): number =>
       doubts(b) - doubts(a) || this.#byTip(lowest(a), lowest(b)) || b.at(-1)!.arrival - a.at(-1)!.arrival
-    const isBusy = ({ tx }: Item): number => Number(this.executable(tx.from).length > 0)
+    const isBusy = ({ tx }: Item): number =>
+      Number(this.executable(tx.from).length > 0 && doubts(this.ready(tx.from)) === 0)
     const oldest = (a: readonly Item[], b: readonly Item[]): number =>
       isBusy(a.at(-1)!) - isBusy(b.at(-1)!) || a.at(-1)!.arrival - b.at(-1)!.arrival
     while (this.slots().ready > pending) this.#remove(worst(who => this.ready(who), accountPending, cheapest))

@@ -35,8 +35,8 @@ const largerQueued =
     const sizeA = a.queuedSlots > guaranteed ? a.queuedSlots : guaranteed
     const sizeB = b.queuedSlots > guaranteed ? b.queuedSlots : guaranteed
     if (sizeA !== sizeB) return sizeA > sizeB
-    const isIdle = a.executable === 0
-    if (isIdle !== (b.executable === 0)) return isIdle
+    const isIdle = mayWaitForEver(a) || a.executable === 0
+    if (isIdle !== (mayWaitForEver(b) || b.executable === 0)) return isIdle
     return (a.entries.at(-1) as PoolEntry).arrival < (b.entries.at(-1) as PoolEntry).arrival
   }
 

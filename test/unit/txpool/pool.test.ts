@@ -78,6 +78,11 @@ describe('nonce gaps', () => {
     expect(pool.counts()).toEqual({ pending: 2, queued: 1 })
     expect(send(0, 0n, 40n).executable.map(({ nonce }) => nonce)).toEqual([0, 2])
     expect(pool.counts()).toEqual({ pending: 3, queued: 0 })
+    // So is the first that the balance no longer reaches, when it costs less itself.
+    accounts.balances.set(ALICE, TOKEN)
+    pool.onBlock({ number: 1, transactions: [], touched: [ALICE], baseFee: FLOOR, nowMs: 0 })
+    expect(pool.counts()).toEqual({ pending: 2, queued: 1 })
+    expect(send(2, 0n, 40n)).toMatchObject({ status: 'pending', executable: [{ nonce: 2 }] })
   })
 
   test('of thousands of cheap accounts keep nobody out: those that wait longest make room, whatever they offer', () => {
@@ -98,6 +103,16 @@ describe('nonce gaps', () => {
     for (let n = 0; n < 2 * queued; n++)
       pool.admit(transaction({ from: address(10_000 + n), nonce: 1, maxFeePerGas: 900n * GWEI }), 'remote')
     expect([ALICE, BOB].map(who => pool.content().queued.has(who))).toEqual([false, true])
+  })
+
+  test('behind what may never pay keep nobody out either: that is no transaction on its way', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    for (let n = 0; n < SMALL_LIMITS.queued; n++) {
+      pool.admit(transaction({ from: address(10 + n), nonce: 0, gasLimit: 20_000_000n }), 'remote')
+      pool.admit(transaction({ from: address(10 + n), nonce: 2 }), 'remote')
+    }
+    pool.admit(transaction({ from: ALICE, nonce: 1 }), 'local')
+    expect([ALICE, address(10)].map(who => pool.content().queued.has(who))).toEqual([true, false])
   })
 })
 
