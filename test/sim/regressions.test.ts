@@ -25,6 +25,7 @@ test.each<[what: string, seed: number, profile: ProfileName]>([
   ],
   ['a block proposed again while its fresh proposal was being validated counted as waste', 7_358, 'swarm'],
   ['the same, after members stood still', 9_887, 'swarm'],
+  ['the rest of a turn in which the power went counted as work on a block of no parent', 715_921, 'council'],
 ])('%s', async (_, seed, profile) => {
   const plan = drawPlan({ seed, profile, heights: 6 })
   // As they were found: scripts added since change what happens.

@@ -93,7 +93,8 @@ export const startProcess = async (
       execution: checkedExecution(omissions.wrap(ledger.port(host, onSlice, processProofs)), {
         hashAt: number => ledger.hashAt(number),
         committee: number => council.committee(number),
-        report: text => checker.report('validity', `member ${node} ${text}`),
+        // What is left of a turn in which the power went has no effect.
+        report: text => host.isDead || checker.report('validity', `member ${node} ${text}`),
       }),
       committee: council,
       network: waste.wrap(network),

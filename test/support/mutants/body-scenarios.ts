@@ -79,6 +79,19 @@ const lockedBody = (): string | null => {
     : 'the body of the lock is gone'
 }
 
+/** The blocks of later rounds are never judged here, so none is prepared. */
+const preparedBody = (): string | null => {
+  const bench = new CoreBench(0)
+  bench.hear(proposal(1, 0, FIRST))
+  bench.judge(true)
+  for (let round = 1; round <= ROUNDS; round++) {
+    bench.hear(...[1, 2, 3].map(sender => roundChange(sender, round)))
+    if ((1 + round) % 4 !== 0) bench.hear(fresh(round)[1])
+  }
+  if (bench.round < CORE_LIMITS.heldBlocks) return 'the rounds are not left'
+  return bench.state.height?.blocks.has(FIRST.hash) ? null : 'the body of the last prepare is gone'
+}
+
 const SIZE = 31
 const QUORUM = 21
 
@@ -86,8 +99,9 @@ const QUORUM = 21
 const currentProposal = (): string | null => {
   const bench = new CoreBench(0, SIZE)
   bench.hear(proposal(1, 0, FIRST))
-  bench.judge(true)
   for (let round = 1; round <= CORE_LIMITS.futureRounds; round++) bench.hear(fresh(round, SIZE)[1])
+  const verdict = { valid: true } as const
+  bench.feed({ type: 'verdict', number: 1, blockHash: FIRST.hash, verdict, nowMs: bench.nowMs })
   for (let sender = 1; sender < QUORUM; sender++) bench.hear(prepare(sender, 0, FIRST))
   const { prepared, blocks } = bench.state.height!
   if (prepared?.blockHash !== FIRST.hash) return 'not locked'
@@ -122,6 +136,7 @@ export const BODY_SCENARIOS = {
   'requests for bodies end with their round': endedRequests,
   'the body of a decided block is requested in all rounds': decidedBody,
   'the body of the lock stays through all rounds': lockedBody,
+  'the body that was prepared last stays through all rounds': preparedBody,
   'the proposal of the current round stays until it is locked': currentProposal,
   'a proposal in every round does not fill the memory': () => overfull(manyRounds()),
   'a log of many rounds does not fill the memory': heldAfterRestart,

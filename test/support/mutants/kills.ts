@@ -88,6 +88,7 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'a decided block requested in one round only': scenario('the body of a decided block is requested in all rounds'),
   'the body of the lock evicted': scenario('the body of the lock stays through all rounds'),
   'the proposal of the current round evicted': scenario('the proposal of the current round stays until it is locked'),
+  'the body of the last prepare evicted': scenario('the body that was prepared last stays through all rounds'),
   'proposals of a height without a limit': scenario('a proposal in every round does not fill the memory'),
   'bodies outlive their proposals': scenario('a proposal in every round does not fill the memory'),
   'a restart keeps all bodies of its log': scenario('a log of many rounds does not fill the memory'),

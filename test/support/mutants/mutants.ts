@@ -305,15 +305,20 @@ export const MUTANTS = {
   'the body of the lock evicted': mutant(
     [
       'consensus/core/messages/proposals.ts',
-      'new Set([height.round, prepared?.round, own.proposal?.round])',
+      'new Set([height.round, prepared?.round, own.proposal?.round, own.prepare?.round])',
       'new Set([height.round, own.proposal?.round])',
     ],
     ['consensus/core/messages/proposals.ts', 'new Set([prepared?.blockHash, ...', 'new Set([...'],
   ),
   'the proposal of the current round evicted': mutant([
     'consensus/core/messages/proposals.ts',
-    'new Set([height.round, prepared?.round, own.proposal?.round])',
-    'new Set([prepared?.round, own.proposal?.round])',
+    'new Set([height.round, prepared?.round, own.proposal?.round, own.prepare?.round])',
+    'new Set([prepared?.round, own.proposal?.round, own.prepare?.round])',
+  ]),
+  'the body of the last prepare evicted': mutant([
+    'consensus/core/messages/proposals.ts',
+    ', own.prepare?.round])',
+    '])',
   ]),
   'proposals of a height without a limit': mutant([
     'consensus/core/messages/proposals.ts',

@@ -96,12 +96,12 @@ export const storeProposal = (ctx: StepContext, proposal: Proposal): void => {
 
 /**
  * Keeps a bounded number of proposals, and of bodies only theirs and the prepared one. The oldest proposal goes first; those of the
- * current and the prepared round and this node's own stay: a member must have the body of its lock, or none of its later proposals
- * could carry it (docs/design/consensus.md#missing-bodies).
+ * current and the prepared round, this node's own and the one it prepared last stay: a member must have the body of its lock, or none of
+ * its later proposals could carry it (docs/design/consensus.md#missing-bodies).
  */
 export const limitProposals = ({ height, config }: StepContext): void => {
   const { proposals, blocks, prepared, own } = height
-  const spared = new Set([height.round, prepared?.round, own.proposal?.round])
+  const spared = new Set([height.round, prepared?.round, own.proposal?.round, own.prepare?.round])
   const oldest = [...proposals.keys()].filter(round => !spared.has(round)).sort((a, b) => a - b)
   for (const round of oldest.slice(0, Math.max(0, proposals.size - config.heldBlocks))) proposals.delete(round)
   const needed = new Set([prepared?.blockHash, ...[...proposals.values()].map(({ block }) => block.hash)])
