@@ -54,7 +54,7 @@ export class TransactionGossip {
     message: undefined,
   }
   /** Peers that had no room for a batch, and when: told what the pool holds once they have taken the rest. */
-  readonly #behind = new Map<Peer, number>()
+  readonly #behind = new WeakMap<Peer, number>()
   /** Time of the next batch, by `performance.now`. */
   #notBeforeMs = Number.NEGATIVE_INFINITY
 
@@ -138,13 +138,12 @@ export class TransactionGossip {
     }
     const { message } = this.#greeting
     if (message === undefined) return 0
-    peer.sendWire('transactionHashes', message)
+    if (!peer.sendWire('transactionHashes', message)) this.#behind.set(peer, nowMs)
     return costOf(message.bytes.byteLength)
   }
 
   left(peer: Peer): void {
     this.#ingress.left(peer)
-    this.#behind.delete(peer)
     this.#askAll(this.#fetchPlan.forget(peer.id))
   }
 
@@ -197,6 +196,7 @@ export class TransactionGossip {
     let pushes = pushTargetCount(peers.filter(peer => !this.#hub.isNeighbour(peer)).length)
     const encoded = new Map<Audience, Batch>()
     let cost = 0
+    let isAnyBehind = false
     for (const peer of peers) {
       const greeted = this.#catchUp(peer, nowMs)
       cost = Math.max(cost, greeted)
@@ -212,10 +212,11 @@ export class TransactionGossip {
         if (!peer.sendWire(name, message)) this.#behind.set(peer, nowMs)
         cost = Math.max(cost, greeted + costOf(message.bytes.byteLength))
       }
+      isAnyBehind ||= this.#behind.has(peer)
     }
     this.#pace.charge(nowMs, cost)
     this.#notBeforeMs = nowMs + Math.max(NETWORK_LIMITS.batchMs, this.#pace.waitMs(nowMs))
-    if (this.#fresh.length + this.#behind.size > 0) this.#flushSoon()
+    if (this.#fresh.length > 0 || isAnyBehind) this.#flushSoon()
   }
 
   /** Greets a peer that is behind, with an announcement no older than what it missed. */
