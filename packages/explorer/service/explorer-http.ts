@@ -131,14 +131,14 @@ export interface Busy {
 
 /**
  * Passes a request on to the reading thread, with these of its headers, and sends what it answers; where it takes too much, or that cannot
- * be now, what `refuse` makes of the reason.
+ * be now, what `refused` makes of the reason.
  */
 export const passOn = async (
   request: FastifyRequest,
   reply: FastifyReply,
   { service, unread, clientOf }: ExplorerHttpOptions,
   passed: readonly string[],
-  refuse: (busy: Busy) => FastifyReply,
+  refused: (busy: Busy) => FastifyReply,
 ): Promise<FastifyReply> => {
   const client = clientOf(request)
   const headers: Record<string, string> = { [CLIENT_HEADER]: client }
@@ -154,14 +154,14 @@ export const passOn = async (
   } catch (error) {
     if (!isCoded(error)) throw error
     reply.header('retry-after', '1')
-    if (error.code === 'CLIENT_BUSY') return refuse({ status: 429, text: 'Too many of your requests wait' })
-    return refuse({ status: 503, text: 'The explorer is busy; come again' })
+    if (error.code === 'CLIENT_BUSY') return refused({ status: 429, text: 'Too many of your requests wait' })
+    return refused({ status: 503, text: 'The explorer is busy; come again' })
   }
   if (answer.status === 304) return withFields(reply, answer).send(null)
   if (unread.hasRoom(client, answer.body.byteLength))
     return unread.send(withFields(reply, answer), client, Buffer.from(answer.body.buffer))
   reply.header('retry-after', '1')
-  return refuse({ status: 429, text: 'Too many answers are not read yet' })
+  return refused({ status: 429, text: 'Too many answers are not read yet' })
 }
 
 const withFields = (reply: FastifyReply, { status, headers }: ApiAnswer): FastifyReply => {
