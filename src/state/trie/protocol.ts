@@ -11,9 +11,9 @@ export type TrieCall =
   | { readonly op: 'begin'; readonly at: TrieMark | undefined }
   | { readonly op: 'load'; readonly batch: ArrayBuffer; readonly position: TriePosition | undefined }
   | { readonly op: 'apply'; readonly parentRoot: Hex; readonly batch: ArrayBuffer }
-  /** `number`: the block, where rows are kept. */
   /** Hashed accounts that a block under way has read, one after the other. */
   | { readonly op: 'prefetch'; readonly keys: ArrayBuffer }
+  /** `number`: the block, where rows are kept. */
   | { readonly op: 'commit'; readonly root: Hex; readonly number: number | undefined }
   /** Writes the rows of the base. */
   | { readonly op: 'flush' }
