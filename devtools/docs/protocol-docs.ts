@@ -7,34 +7,31 @@ import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src
 import { PROLOGUE } from '../../src/network/transport/secure-channel.ts'
 import { CHANNELS } from '../../src/network/wire/channels.ts'
 
-const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
+const list = (items: readonly string[]): string => items.map(item => `- ${item}`).join('\n')
 
 const bytes = (count: number): string => {
   if (count >= 1024 * 1024) return `${Math.round((count / 1024 / 1024) * 10) / 10} MiB`
   return count >= 1024 ? `${Math.round(count / 1024)} KiB` : `${count} B`
 }
 
-/** A request and its response share a row. */
-const messageTable = (): string => {
+/** A list for each channel; a request and its response share an item. */
+const messageLists = (): string => {
   const responses = new Set<string>(Object.values(ANSWER_NAMES))
-  const rows = (Object.keys(MESSAGES) as MessageName[])
-    .filter(name => !responses.has(name))
-    .map(name => {
-      const { id, channel, maxBytes, quota, from: sender, summary } = messageSpec(name)
-      const response = (ANSWER_NAMES as Partial<Record<MessageName, MessageName>>)[name]
-      const both = response === undefined ? [] : [{ ...messageSpec(response), name: response }]
-      return [
-        [id, ...both.map(other => other.id)].join(', '),
-        [name, ...both.map(other => other.name)].map(text => `\`${text}\``).join(', '),
-        channel,
-        [maxBytes, ...both.map(other => other.maxBytes)].map(bytes).join(', '),
-        `${quota.perSecond}, ${quota.burst}`,
-        sender === 'anyone' ? '' : sender,
-        [summary, ...both.map(other => other.summary)].join('; '),
-      ]
-    })
-  return table(['id', 'message', 'channel', 'at most', 'a second, at once', 'sender', 'meaning'], rows)
+  const requests = (Object.keys(MESSAGES) as MessageName[]).filter(name => !responses.has(name))
+  const byChannel = Map.groupBy(requests, name => messageSpec(name).channel)
+  return [...byChannel].map(([channel, names]) => `${channel}:\n\n${list(names.map(messageItem))}`).join('\n\n')
+}
+
+const messageItem = (name: MessageName): string => {
+  const { quota, from: sender } = messageSpec(name)
+  const response = (ANSWER_NAMES as Partial<Record<MessageName, MessageName>>)[name]
+  const parts = [name, ...(response === undefined ? [] : [response])].map(part => {
+    const { id, maxBytes, summary } = messageSpec(part)
+    return { head: `${id} \`${part}\` ${bytes(maxBytes)}`, summary }
+  })
+  const from = sender === 'anyone' ? '' : `, ${sender}`
+  const heads = parts.map(({ head }) => head).join(', ')
+  return `${heads}, ${quota.perSecond}/${quota.burst}${from}: ${parts.map(({ summary }) => summary).join('; ')}`
 }
 
 /** Checks of a message after channel, size, quota and sender, in order of execution and of cost. */
@@ -72,18 +69,14 @@ const CHECKS: readonly (readonly [messages: string, checks: string])[] = [
   ['requests', 'few at a time; stop at a size'],
 ]
 
-const checkTable = (): string => table(['message', 'then, in this order'], CHECKS)
+const checkList = (): string => list(CHECKS.map(([messages, checks]) => `${messages}: ${checks}`))
 
-const channelTable = (): string =>
-  table(
-    ['id', 'channel', 'queue for one peer', 'when it is full', 'carries'],
-    Object.entries(CHANNELS).map(([name, { id, queueBytes, drop, carries }]) => [
-      id,
-      name,
-      bytes(queueBytes),
-      { oldest: 'the oldest is dropped', newest: 'the newest is dropped', close: 'the connection ends' }[drop],
-      carries,
-    ]),
+const channelList = (): string =>
+  list(
+    Object.entries(CHANNELS).map(([name, { id, queueBytes, drop, carries }]) => {
+      const full = { oldest: 'the oldest goes', newest: 'the newest goes', close: 'the connection ends' }[drop]
+      return `${id} ${name}, ${bytes(queueBytes)}, ${full}: ${carries}`
+    }),
   )
 
 const reasonText = (): string =>
@@ -131,7 +124,9 @@ All integers are unsigned and big-endian.
 A part is exactly ${NETWORK_LIMITS.fragmentBytes} bytes but in a message's last frame. Lower channels are sent first; messages of one channel do not alternate. A payload is canonical RLP.
 A message must be complete ${NETWORK_LIMITS.messageMs / 1_000} s after its first byte, 1 s later for each ${bytes(NETWORK_LIMITS.bytesPerMs * 1_000)}. Any deviation bans the sender; a record that does not open only ends the connection.
 
-${channelTable()}
+Channels, with the queue for one peer and what happens when it is full:
+
+${channelList()}
 
 ## Handshake
 
@@ -152,13 +147,15 @@ Within ${NETWORK_LIMITS.handshakeMs / 1_000} s both sides send \`hello\`, then \
 A request has an id above 0 that its response repeats. \`committee\`: only from proven members and named relays; from others all are skipped,
 ${OUTSIDER_QUOTA.perSecond} a second, ${OUTSIDER_QUOTA.burst} at once. Beyond its quota a message is skipped and costs score; each ${bytes(NETWORK_LIMITS.fragmentBytes)} of payload counts once more. Senders keep half of a quota, four fifths for requests.
 
-${messageTable()}
+An item: id, name, size at most, quota (a second/at once), sender if not anyone, meaning.
+
+${messageLists()}
 
 ## Order of checks
 
 Id, channel, length, request id, sender, quota: at the first nine bytes. Then strict decoding, then:
 
-${checkTable()}
+${checkList()}
 
 \`links\` lists the validators that a node reaches: an accepted message from its author or a relay is relayed only to neighbours that do not reach the author.
 \`delegation\` signs keccak256(RLP["tandem-relay/1", chain id, genesis hash, node id of the relay, block]); it counts within ${NETWORK_LIMITS.delegationBlocks} blocks of that one.

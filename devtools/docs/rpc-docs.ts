@@ -14,14 +14,14 @@ import type { JsonSchema } from '../../src/rpc/router/raw-json.ts'
 const NAMES: readonly (readonly [JsonSchema, string])[] = [
   [QUANTITY_SCHEMA, 'QUANTITY'],
   [DATA_SCHEMA, 'DATA'],
-  [ADDRESS_SCHEMA, 'DATA 20'],
-  [HASH_SCHEMA, 'DATA 32'],
+  [ADDRESS_SCHEMA, 'DATA20'],
+  [HASH_SCHEMA, 'DATA32'],
   [BOOLEAN_SCHEMA, 'boolean'],
   [block.schema, 'BLOCK'],
   [blockNumber.schema, 'NUMBER'],
 ]
 
-/** Returns the name of a schema in the terms of docs/interface.md; a titled object has its title. */
+/** Returns the name of a schema in the terms that the head of the page explains; a titled object has its title. */
 const schemaName = (schema: JsonSchema): string => {
   const known = NAMES.find(([item]) => item === schema)
   if (known !== undefined) return known[1]
@@ -41,26 +41,38 @@ const schemaName = (schema: JsonSchema): string => {
     const?: unknown
   }
   if (title !== undefined) return title
-  if (anyOf !== undefined) return anyOf.map(schemaName).join(' or ')
+  if (anyOf !== undefined) return unionName(anyOf.map(schemaName))
   if (values !== undefined) return values.map(value => `'${value}'`).join(' or ')
   if (only !== undefined) return String(only)
-  if (type === 'array') return items === undefined ? 'array' : `array of ${schemaName(items)}`
+  if (type === 'array') return items === undefined ? 'array' : `${schemaName(items)}[]`
   return type ?? 'any'
+}
+
+const unionName = (names: readonly string[]): string => {
+  if (names.length === 2 && names[1] === 'null') return `${names[0]}?`
+  return names.join() === 'integer,string' ? 'INTEGER' : names.join(' or ')
 }
 
 /** Types of arguments that stand at the head of the page, by name: a row has the others. */
 const USUAL: Readonly<Record<string, string>> = {
-  address: 'DATA 20',
-  hash: 'DATA 32',
+  address: 'DATA20',
+  hash: 'DATA32',
   data: 'DATA',
   block: 'BLOCK',
   call: 'object',
   options: 'object',
+  overrides: 'object',
+  blockOverrides: 'object',
+  full: 'boolean',
+  enabled: 'boolean',
+  index: 'QUANTITY',
 }
 
 const paramText = ({ name, schema, optional }: Codec<unknown>): string => {
   const type = schemaName(schema)
-  return `${name}${optional ? '?' : ''}${USUAL[name] === type ? '' : `: ${type}`}`
+  const mark = optional ? '?' : ''
+  if (name === 'block' && type === 'NUMBER') return `NUMBER${mark}`
+  return `${name}${mark}${USUAL[name] === type ? '' : `: ${type}`}`
 }
 
 const paramsText = ({ params }: Method): string => `(${params.map(paramText).join(', ')})`
@@ -123,15 +135,14 @@ export const renderRpcDocs = (methods: MethodTable = METHODS): string => {
   })
   return `# JSON-RPC methods
 
-Generated from the table of methods by \`npm run docs\`; do not edit. Each endpoint serves the same, with all schemas, as an OpenRPC document under \`rpc.discover\`.
+Generated from the table of methods by \`npm run docs\`; do not edit. \`rpc.discover\` returns the same of an endpoint, with all schemas (OpenRPC).
 A method with several names, or by number and by hash, stands below the first; each of \`eth\` has its \`native_\` name too, but those with [eth].
 
-QUANTITY is a number in hex without leading zeros, DATA bytes in hex (DATA 20: of that length), both with 0x. NUMBER is a block as a QUANTITY, \`latest\`, \`earliest\`
-or \`pending\`, BLOCK also a hash or an object with \`blockHash\` or \`blockNumber\` (EIP-1898). \`?\` marks what may be left out.
-Where a row has no type, address is DATA 20, hash DATA 32, data DATA, block BLOCK, call and options objects. [dev], [mining] and the like: served only by a node with
-that part; dev is a development chain.
-
-Which network serves which namespace: [interface.md](interface.md#namespaces).
+QUANTITY is a number in hex without leading zeros, DATA bytes in hex (DATA20: of that length), both with 0x; INTEGER a number or text of one. NUMBER is a block as a
+QUANTITY, \`latest\`, \`earliest\` or \`pending\`, BLOCK also a hash or an object with \`blockHash\` or \`blockNumber\` (EIP-1898). \`?\` marks arguments that may be left out and
+results that may be null.
+Without a type, address is DATA20, hash DATA32, data DATA, block BLOCK, index QUANTITY, full and enabled booleans, call, options and overrides objects.
+[dev], [mining] and the like: served only by a node with that part; dev is a development chain. Namespaces of each network: [interface.md](interface.md#namespaces).
 
 ${sections.join('\n')}`
 }
