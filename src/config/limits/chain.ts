@@ -68,6 +68,8 @@ export const DEV_LIMITS = {
   snapshots: 10_000,
   /** Blocks of one evm_mine or hardhat_mine. */
   mineBlocks: 100_000,
+  /** Time limit of the response to one HTTP request, elsewhere `httpRequestMs`. */
+  responseMs: 300_000,
   /** Time limit of one requested block. */
   mineMs: 30_000,
   /** Latest timestamp of a block, unix seconds: the last that a JavaScript date can have. */

@@ -5,6 +5,7 @@ import { gzip } from 'node:zlib'
 import { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { ClientBudget } from '@tandem/base/client-budget.ts'
 import { acceptsGzip } from '@tandem/web/negotiation.ts'
+import { DEV_LIMITS } from '../../../config/limits/chain.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { Budgets } from '../../router/budgets.ts'
 import type { Endpoint } from '../../router/method.ts'
@@ -84,7 +85,7 @@ const createEndpoints = (endpoint: Endpoint): ((socket: Socket, client: string) 
 interface CallParts {
   readonly client: string
   readonly fields: Fields
-  readonly options: Pick<CallOptions, 'budgets' | 'compression'>
+  readonly options: Pick<CallOptions, 'budgets' | 'compression' | 'endpoint'>
 }
 
 /** Response to one call. */
@@ -98,15 +99,15 @@ class Call {
   }
 
   async sendInTime(answer: Promise<RpcResponse>): Promise<void> {
-    let isLate = false
+    const { fields, options } = this.#parts
+    const limitMs = options.endpoint.context.dev ? DEV_LIMITS.responseMs : RPC_LIMITS.httpRequestMs
     const timer = setTimeout(() => {
-      isLate = true
       // Closing the connection ends its remaining work.
-      sendLine(this.#response, 503, 'timeout', { ...this.#parts.fields, connection: 'close' })
-    }, RPC_LIMITS.httpRequestMs)
+      sendLine(this.#response, 503, `no result within ${limitMs / 1_000} s`, { ...fields, connection: 'close' })
+    }, limitMs)
     const made = await answer
     clearTimeout(timer)
-    if (!isLate && !this.#response.destroyed) this.send(made)
+    if (!this.#response.headersSent && !this.#response.destroyed) this.send(made)
     else if (typeof made !== 'string') made.cancel()
   }
 
