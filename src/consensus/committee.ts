@@ -3,6 +3,7 @@ import { compareBytes, concatBytes, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../crypto/hash.ts'
 import { activatedMembers } from '../rules/council/activation-queue.ts'
 import type { RatedCouncil } from '../rules/council/council-status.ts'
+import { u64 } from '../rules/council/cycle.ts'
 import { type Drawn, proposerIndex, restingMembers, type TurnOrder } from '../rules/council/proposer-turns.ts'
 import { trialsOf } from '../rules/council/quorum.ts'
 import { isHeard, qualifiedValidators } from '../rules/council/validator-activity.ts'
@@ -88,9 +89,3 @@ const DOMAIN = new TextEncoder().encode('committee')
 
 const scoreOf = (seed: Uint8Array, admission: number): Uint8Array =>
   keccak256(concatBytes(seed, DOMAIN, u64(admission)))
-
-const u64 = (value: number): Uint8Array => {
-  const out = new Uint8Array(8)
-  new DataView(out.buffer).setBigUint64(0, BigInt(value))
-  return out
-}

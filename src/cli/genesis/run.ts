@@ -8,6 +8,7 @@ import { NETWORKS, type NetworkName, type NetworkParams } from '../../config/net
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
+import { toleratedFaults } from '../../rules/council/quorum.ts'
 import { processTerminal, promptLine, type Terminal } from '../shared/keys/prompt.ts'
 import { addressOfKeyFile } from '../shared/keys/read-key.ts'
 import { addressOption, secondsOption } from '../shared/options/options.ts'
@@ -99,7 +100,7 @@ const summary = (
     : ''
   const sampled =
     council.length > params.committeeSize
-      ? `\n${council.length} validators are more than a committee of ${params.committeeSize}: each cycle draws a sample, which can have more than f faulty\nmembers by chance. "params": { "committeeSize": ${Math.min(council.length, CONSENSUS_BOUNDS.committee)} } in the file makes it larger (docs/design/council.md#sampling).\n`
+      ? `\n${council.length} validators are more than a committee of ${params.committeeSize}: each cycle draws a sample. With more than ${toleratedFaults(council.length, params.committeeSize)} faulty or offline validators it has\nmore than f of them by chance. "params": { "committeeSize": ${Math.min(council.length, CONSENSUS_BOUNDS.committee)} } in the file makes it larger (docs/design/council.md#sampling).\n`
       : ''
   return `Genesis     ${genesisHash}
 File        ${file}

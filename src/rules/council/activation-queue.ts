@@ -59,12 +59,7 @@ export const activateMembers = (activationParams: ActivationParams): ActivationS
   return { queued: new Set(waiting.slice(begun)), unproven: new Set([...unproven, ...waiting.slice(0, begun)]) }
 }
 
-interface LimitParams {
-  readonly serving: number
-  readonly heard: number
-  readonly waiting: number
-  readonly committeeSize: number
-}
+type LimitParams = Readonly<Record<'serving' | 'heard' | 'waiting' | 'committeeSize', number>>
 
 /** Returns how many of the waiting members may serve beside `serving`, of which `heard` remain a quorum. */
 export const activationLimit = ({ serving, heard, waiting, committeeSize }: LimitParams): number => {

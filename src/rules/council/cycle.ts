@@ -45,7 +45,8 @@ export const firstSeed = (genesisHash: Hex): Hex => nextSeed(genesisHash, ZERO_H
 export const prevRandao = (seed: Hex, number: number): Hex =>
   bytesToHex(keccak256(concatBytes(hexToBytes(seed), u64(number))))
 
-const u64 = (value: number): Uint8Array => {
+/** Encodes a number in eight bytes, big-endian. */
+export const u64 = (value: number): Uint8Array => {
   const out = new Uint8Array(8)
   asBuffer(out).writeBigUInt64BE(BigInt(value))
   return out

@@ -1,9 +1,11 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
+import type { CouncilMemberStatus } from '../../../src/chain/store/types.ts'
 import { createChainView } from '../../../src/chain/view.ts'
 import { councilTransaction, STAKE } from '../../support/council-contract.ts'
 import { councilGenesis, rewardOf, validatorKey, validatorOf } from '../../support/council-genesis.ts'
 import { type CouncilNet, withNet } from '../../support/council-net.ts'
+import { MemoryChain } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 
 const CYCLE = 4
@@ -26,6 +28,34 @@ const withRig = async (net: CouncilNet, use: (rig: Rig) => Promise<void>) => {
     await rig.stop()
   }
 }
+
+/** Server of a chain whose council has so many active members, a third more inactive ones, and committees of 31. */
+const withCouncil = async (active: number, use: (rig: Rig) => Promise<void>) => {
+  const members = Array.from({ length: Math.ceil((4 * active) / 3) }, (_, index) => validatorOf(index))
+  const statusOf = (index: number) => (index < active ? 'active' : 'inactive')
+  const status = members.map((validator, index) => ({ validator, status: statusOf(index) }) as CouncilMemberStatus)
+  const council = { council: () => status, committee: () => members.slice(0, Math.min(active, 31)) }
+  const rig = await Rig.start({ view: Object.assign(new MemoryChain(), council) })
+  try {
+    await use(rig)
+  } finally {
+    await rig.stop()
+  }
+}
+
+test.each([
+  [4, 1],
+  [31, 10],
+  [64, 10],
+  [100, 11],
+  [200, 16],
+])('a council of %i active members tolerates %i faulty ones', (active, tolerated) =>
+  withCouncil(active, async rig => {
+    expect(await rig.result('native_getCouncilSize')).toBe(active)
+    expect(await rig.result('native_getCouncilTolerance')).toBe(tolerated)
+    expect(await rig.result('native_getCouncilTolerance', ['0x0'])).toBe(tolerated)
+  }),
+)
 
 const at = (number: number): Hex => `0x${number.toString(16)}`
 

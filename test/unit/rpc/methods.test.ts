@@ -304,6 +304,7 @@ describe('consensus', () => {
     // The fourth member of the sample is inactive.
     expect(await rig.result('native_getCouncil')).toEqual(VALIDATORS.slice(0, 3))
     expect(await rig.result('native_getCouncilSize')).toBe(3)
+    expect(await rig.result('native_getCouncilTolerance')).toBe(0)
     expect(await rig.result('native_getStakingInfo')).toHaveLength(4)
     expect(await rig.failure('native_getCouncil', ['0xff'])).toBe(
       '-32000 the header does not exist (block number: 255)',

@@ -9,7 +9,7 @@ import { createConsensusEngine } from '../../../consensus/engine/engine.ts'
 import type { ConsensusEngine } from '../../../consensus/engine/types.ts'
 import type { EvidencePort } from '../../../consensus/evidence/evidence.ts'
 import type { ConsensusMetrics, SyncedFile } from '../../../consensus/monitor/metrics.ts'
-import { type CommitteePort, type ExecutionPort, type NetworkPort, nullNetwork } from '../../../consensus/ports.ts'
+import { type ExecutionPort, type NetworkPort, nullNetwork } from '../../../consensus/ports.ts'
 import { type FileSystem, nodeFileSystem, timedFileSystem } from '../../../consensus/wal/file-system.ts'
 import { memoryWal, memoryWatermark } from '../../../consensus/wal/memory-wal.ts'
 import { openWal } from '../../../consensus/wal/wal.ts'
@@ -19,7 +19,7 @@ import { addressFromPrivateKey, recoverAddress, sign } from '../../../crypto/sig
 import type { ValidatorSigner } from '../../../primitives/consensus/vote.ts'
 import { blockCodec } from './block-codec.ts'
 import { watermarkPath } from './consensus-folder.ts'
-import { samplingReporter } from './validator-status.ts'
+import { reportedCommittee } from './validator-status.ts'
 
 export interface ConsensusPartsOptions {
   readonly execution: ExecutionPort
@@ -43,28 +43,14 @@ export interface ConsensusPartsOptions {
 
 /** Creates the engine with its log, watermark and network. */
 export const createConsensus = async (options: ConsensusPartsOptions): Promise<ConsensusEngine> => {
-  const {
-    execution,
-    evidence,
-    network = nullNetwork,
-    recovery,
-    params,
-    genesisHash,
-    folder,
-    validatorKey,
-    clock,
-    logger,
-    onFatal,
-    metrics,
-    trustMissingLog = false,
-    beganWithSnapshot = false,
-  } = options
+  const { execution, council, evidence, network = nullNetwork, recovery, params, genesisHash, folder } = options
+  const { validatorKey, clock, logger, onFatal, metrics, trustMissingLog = false, beganWithSnapshot = false } = options
   const signer = validatorKey && signerOf(validatorKey)
   const { wal, watermark } = await openMemory(folder, signer?.address ?? ZERO_ADDRESS, metrics)
   return createConsensusEngine({
     ports: {
       execution,
-      committee: reportedCommittee(options),
+      committee: reportedCommittee(council, params, logger),
       network,
       evidence,
       blocks: blockCodec(recovery),
@@ -87,19 +73,6 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
     beganWithSnapshot,
     ...(metrics && { metrics }),
   })
-}
-
-/** Port of the committees that also warns where they are samples. */
-const reportedCommittee = ({ council, params, logger }: ConsensusPartsOptions): CommitteePort => {
-  const report = samplingReporter(council, params, logger)
-  let highest = 0
-  return {
-    committee(number) {
-      if (number > highest) report(number)
-      highest = Math.max(highest, number)
-      return council.committee(number)
-    },
-  }
 }
 
 const openMemory = async (folder: string | undefined, validator: Hex, metrics: ConsensusMetrics | undefined) => {

@@ -3,6 +3,7 @@ import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { ChainBlock, ChainView, CouncilMemberStatus } from '../../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { type Certificate, signerIndexes } from '../../../primitives/consensus/certificate.ts'
+import { quorumOf, toleratedFaults } from '../../../rules/council/quorum.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
 import { ADDRESS_SCHEMA, DATA_SCHEMA, full, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../codecs/schemas.ts'
@@ -19,12 +20,6 @@ import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { named, optional } from '../../router/method-description.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
-
-/**
- * Quorum ceil(2n/3): the size of the prepare certificate behind a commit (docs/design/blocks.md#consensus-members,
- * docs/design/council.md#committee).
- */
-const quorumOf = (size: number): number => Math.ceil((2 * size) / 3)
 
 const validatorsOf = (members: readonly CouncilMemberStatus[] = []): readonly Hex[] =>
   members.map(({ validator }) => validator)
@@ -50,8 +45,8 @@ const consensusBlockJson = async (view: ChainView, block: ChainBlock, full: bool
 
 /** The same for the pending block, on which nobody has voted yet: zeros, and the committee that decides the next block. */
 const pendingConsensusBlockJson = (view: ChainView, block: ChainBlock, full: boolean): string => {
-  const committee = view.committee(view.head().header.number + 1) ?? []
-  const consensus = { round: 0, prepareMsgNum: 0, commitMsgNum: 0, validators: committee }
+  const validators = view.committee(view.head().header.number + 1) ?? []
+  const consensus = { round: 0, prepareMsgNum: 0, commitMsgNum: 0, validators }
   return blockJson(block, full, 'pending', `,"consensus":${JSON.stringify(consensus)}`)
 }
 
@@ -101,10 +96,7 @@ const committeeAt = (context: Context, ref: BlockNumberRef | undefined): Promise
 const councilAt = (context: Context, ref: BlockNumberRef | undefined): Promise<readonly CouncilMemberStatus[]> =>
   at(context, ref, number => context.view.council(number))
 
-/**
- * Eligible members of the council: neither jailed nor inactive. A small council keeps others in its committee too
- * (docs/design/council.md#qualification).
- */
+/** Eligible members of the council; a small one keeps others in its committee too (docs/design/council.md#qualification). */
 const eligibleAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly CouncilMemberStatus[]> =>
   (await councilAt(context, ref)).filter(({ status }) => status === 'active')
 
@@ -192,16 +184,23 @@ export const nativeConsensus = {
     params: [atBlock],
     result: listOf(ADDRESS_SCHEMA),
     notes:
-      'Eligible are those that are neither queued, inactive nor jailed; native_getStakingInfo lists all with their status. Without a block: the council that serves at the next one. A council serves the cycle of 60 blocks after the next; the contract at 0x0000000000000000000000000000000000000400 holds those registered since.',
+      'Eligible are those that are neither queued, inactive nor jailed; native_getStakingInfo lists all with their status. Without a block: the council that serves at the next one. A council serves the cycle after the next (docs/council.md).',
     handler: async (context, ref) => validatorsOf(await eligibleAt(context, ref)),
   }),
   native_getCouncilSize: method({
     summary: 'Number of eligible validators: the length of native_getCouncil',
     params: [atBlock],
     result: INTEGER_SCHEMA,
-    notes:
-      'Above native_getCommitteeSize, committees are samples of the council, which can have more than f faulty members by chance (docs/design/council.md).',
+    notes: 'Above native_getCommitteeSize, committees are samples: see native_getCouncilTolerance.',
     handler: async (context, ref) => (await eligibleAt(context, ref)).length,
+  }),
+  native_getCouncilTolerance: method({
+    summary: 'Number of members of native_getCouncil that may be faulty or offline',
+    params: [atBlock],
+    result: INTEGER_SCHEMA,
+    notes: 'f where all serve, else a smaller share (docs/design/council.md#sampling).',
+    handler: async (context, ref) =>
+      toleratedFaults((await eligibleAt(context, ref)).length, (await committeeAt(context, ref)).length),
   }),
   native_getStakingInfo: method({
     summary: 'Names, stakes and reward addresses of the council',

@@ -56,7 +56,10 @@ describe('tandem genesis new', () => {
         ),
       )
     expect(await told(31)).not.toContain('sample')
-    expect(await told(32)).toMatch(/32 validators are more than a committee of 31: .*\n.*"committeeSize": 32 /)
+    expect(await told(32)).toMatch(
+      /32 validators are more than a committee of 31: .* than 10 faulty or.*\n.*"committeeSize": 32 /,
+    )
+    expect(await told(200)).toMatch(/200 validators .* than 16 faulty or offline .*\n.*"committeeSize": 128 /)
   })
 
   test('tells a person who has tokens, and how to give some where nobody has', async () => {

@@ -3,7 +3,7 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import type { CouncilMemberStatus } from '../../../../../src/chain/store/types.ts'
 import { NETWORKS } from '../../../../../src/config/networks.ts'
-import { reportValidatorStatus, samplingReporter } from '../../../../../src/node/parts/consensus/validator-status.ts'
+import { reportedCommittee, reportValidatorStatus } from '../../../../../src/node/parts/consensus/validator-status.ts'
 
 const address = (digit: string): Hex => `0x${digit.repeat(40)}`
 const [validator, owner] = [address('1'), address('2')]
@@ -41,14 +41,14 @@ test('a council that its committee does not hold is told at the start, and when 
     memberStatuses: () => Array.from({ length: size }, () => ({ status: 'active' }) as CouncilMemberStatus),
     committee: () => ({ members: Array<Hex>(Math.min(size, 31)).fill(validator) }),
   }
-  const report = samplingReporter(council, { rewards: NETWORKS.devnet.rewards }, logger)
+  const port = reportedCommittee(council, { rewards: NETWORKS.devnet.rewards }, logger)
   for (let number = 5; number <= 190; number++) {
-    if (number === 100) size = 45
+    if (number === 100) size = 200
     if (number === 150) size = 31
-    report(number)
+    expect(port.committee(number)).toEqual(council.committee())
   }
   expect(told).toEqual([
-    { number: 5, members: 40, committee: 31 },
-    { number: 121, members: 45, committee: 31 },
+    { number: 5, members: 40, committee: 31, tolerated: 10 },
+    { number: 121, members: 200, committee: 31, tolerated: 16 },
   ])
 })
