@@ -11,9 +11,13 @@ const MINIMUM_MAJOR = 26
 const TEXT_MAJOR = 20
 const LOCK_POLL_MS = 200
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-// One of the heap, since a node's garbage is short-lived and its live heap small, where V8's defaults trade a third more memory for a few percent of speed.
-// One of signals, since Node.js answers SIGUSR1, which tools for logs send, with a debugger on the loopback: every user of the machine could read keys.
-const NODE_FLAGS = JSON.parse(readFileSync(join(root, 'bin', 'flags.json'), 'utf8'))
+// What the C library and V8 read only when a process begins; the shell launcher of a package gives the same (scripts/build.ts).
+// Flags: one of the heap, since a node's garbage is short-lived and its live heap small, where V8's defaults trade a third more memory for a few percent
+// of speed. One of signals, since Node.js answers SIGUSR1, which tools for logs send, with a debugger on the loopback: every user of the machine could read keys.
+// Environment: threads free what others allocated; with an arena of its own for some, the C library keeps ever more of that for nobody. One for all costs
+// no time that could be measured: what is small stays with its thread. And a fixed bound above which memory goes back to the system at once: the one that
+// moves ends at 32 MiB, and large messages leave holes.
+const launch = JSON.parse(readFileSync(join(root, 'bin', 'launch.json'), 'utf8'))
 const source = join(root, 'src', 'cli', 'main.ts')
 const isCheckout = existsSync(source)
 const main = isCheckout ? source : join(root, 'lib', 'tandem.cjs')
@@ -23,14 +27,10 @@ const given = process.argv.slice(2)
 const printsText = given[0] === 'completion' || given.at(-1) === '--help' || given.at(-1) === '-h'
 
 const environment = {
-  ...process.env,
-  // Threads free what others allocated; with an arena of its own for some, the C library keeps ever more of that for nobody.
-  // One for all costs no time that could be measured: what is small stays with its thread.
-  MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX ?? '1',
-  // A fixed bound above which memory goes back to the system at once: the one that moves ends at 32 MiB, and large messages leave holes.
-  MALLOC_MMAP_THRESHOLD_: process.env.MALLOC_MMAP_THRESHOLD_ ?? String(128 * 1024),
+  ...launch.environment,
   // Stripped and compiled code is kept between starts, for the worker threads too.
-  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'tandem'),
+  NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'tandem'),
+  ...process.env,
 }
 if (given.length === 1 && (given[0] === '--version' || given[0] === '-V'))
   process.stdout.write(`${JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version}\n`)
@@ -52,9 +52,9 @@ async function start() {
     process.exit(1)
   }
   // Of the heap too; with it V8 refuses the compiled code of Node's own modules, so built code sets it after its start (src/cli/boot.ts).
-  const flags = isCheckout ? [...NODE_FLAGS, '--heap-growing-percent=30'] : NODE_FLAGS
+  const flags = isCheckout ? [...launch.flags, '--heap-growing-percent=30'] : launch.flags
   const args = [...flags, main, ...given]
-  // What the C library and V8 read only when a process begins is given to a new one; where the system can, it takes this one's place.
+  // Where the system can, the new process takes this one's place.
   if (process.execve !== undefined && process.platform !== 'win32')
     process.execve(binary, [binary, ...args], environment)
   // The channel closes when this process ends, also by SIGKILL: the node then ends too.

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Plugin } from 'rolldown'
-import NODE_FLAGS from '../bin/flags.json' with { type: 'json' }
+import launch from '../bin/launch.json' with { type: 'json' }
 import { build, bundle, ROOT } from './build.ts'
 import { keepCode } from './keep-code.ts'
 
@@ -95,7 +95,7 @@ const writeExecutable = (node: string, lib: string, output: string): void => {
   const names = globSync('**/*.*', { cwd: lib }).sort()
   const config = join(work, 'executable.json')
   const settings = {
-    ...{ main: 'package/lib/tandem.cjs', executable: node, output, execArgv: NODE_FLAGS },
+    ...{ main: 'package/lib/tandem.cjs', executable: node, output, execArgv: launch.flags },
     ...{ disableExperimentalSEAWarning: true, useCodeCache: false },
     assets: Object.fromEntries(names.map(name => [name, join(lib, name)])),
   }

@@ -114,17 +114,46 @@ export const bundle = async (
 
 /** package.json of the package: of the dependencies only those that are not in the bundles. */
 const manifest = () => {
-  const { name, version, description, license, type, bin, engines, dependencies, optionalDependencies } = JSON.parse(
+  const { name, version, description, license, type, engines, dependencies, optionalDependencies } = JSON.parse(
     readFileSync(join(ROOT, 'package.json'), 'utf8'),
   )
   const kept = (all: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(all).filter(([key]) => [...ADDONS, ...NODES].includes(key)))
   return {
-    ...{ name, version, description, license, type, bin, engines },
+    ...{ name, version, description, license, type, bin: { tandem: 'bin/tandem' }, engines },
     exports: { './devnet': { types: './lib/devnet.d.cts', default: './lib/devnet.cjs' } },
     dependencies: kept(dependencies),
     optionalDependencies: kept(optionalDependencies),
   }
+}
+
+/** Command of the package: the Node that came with it at once, where there is one; the host's Node takes longer to start than the chain. */
+const launcher = (): string => {
+  const { flags, environment } = JSON.parse(readFileSync(join(ROOT, 'bin/launch.json'), 'utf8'))
+  const variables = { ...environment, NODE_COMPILE_CACHE: '$root/node_modules/.cache/tandem' }
+  const exports = Object.entries(variables).map(([name, value]) => `export ${name}="\${${name}-${value}}"`)
+  return `#!/bin/sh
+self=$0
+while [ -L "$self" ]; do
+  link=$(readlink "$self")
+  case $link in
+    /*) self=$link ;;
+    *) self=\${self%/*}/$link ;;
+  esac
+done
+root=$(cd "\${self%/*}/.." && pwd -P)
+case $(uname -sm) in
+  'Linux x86_64') platform=linux-x64 ;;
+  'Linux aarch64') platform=linux-arm64 ;;
+  *) platform=none ;;
+esac
+for node in "$root/node_modules/node-$platform/bin/node" "\${root%/*}/node-$platform/bin/node"; do
+  [ -x "$node" ] || continue
+  ${exports.join('\n  ')}
+  exec "$node" ${flags.join(' ')} "$root/lib/tandem.cjs" "$@"
+done
+exec node "$root/bin/tandem.mjs" "$@"
+`
 }
 
 /** Name and licence of every package in the bundles, with its text where it has one. */
@@ -158,8 +187,9 @@ export const build = async (folder: string, more: Readonly<Record<string, string
   for (const path of globSync('{src,packages}/**/{assembly/*.wasm,assets/*.{css,js,svg}}', { cwd: ROOT }).sort())
     cpSync(join(ROOT, path), join(lib, path.endsWith('.wasm') ? '' : 'assets', basename(path)))
   cpSync(join(ROOT, 'contracts/predeploys.json'), join(lib, 'contracts/predeploys.json'))
-  for (const path of ['bin/flags.json', 'bin/tandem.mjs', 'CHANGELOG.md', 'LICENSE', 'README.md'])
+  for (const path of ['bin/launch.json', 'bin/tandem.mjs', 'CHANGELOG.md', 'LICENSE', 'README.md'])
     cpSync(join(ROOT, path), join(folder, path))
+  writeFileSync(join(folder, 'bin/tandem'), launcher(), { mode: 0o755 })
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licences(modules))
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 }

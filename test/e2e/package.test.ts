@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -136,6 +136,18 @@ test('the installed devnet serves calls, WebSocket, health, explorer and faucet'
       return page.ok && (await page.text()).includes('</html>') ? true : undefined
     })
   }))
+
+test('the command starts the Node of the package on a host that has none, through links and beside its packages', () => {
+  const tools = join(dir, 'tools')
+  mkdirSync(tools)
+  for (const name of ['readlink', 'uname']) symlinkSync(`/usr/bin/${name}`, join(tools, name))
+  const link = join(dir, 'a link')
+  symlinkSync(join(installed, '.bin/tandem'), link)
+  for (const command of [join(installed, '.bin/tandem'), join(installed, 'tandem/bin/tandem'), link])
+    expect(execFileSync(command, ['--version'], { env: { PATH: tools }, encoding: 'utf8' })).toMatch(
+      /^\d+\.\d+\.\d+\n$/,
+    )
+})
 
 test('the next start takes the code that the first one compiled', async () => {
   const cache = join(dir, 'cache')

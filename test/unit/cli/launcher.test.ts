@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import NODE_FLAGS from '../../../bin/flags.json' with { type: 'json' }
+import launch from '../../../bin/launch.json' with { type: 'json' }
 import { explainSystemError } from '../../../src/cli/shared/explain-error.ts'
 import { withTempDir } from '../../support/devnet.ts'
 
@@ -92,7 +92,7 @@ test('version and texts of a package need no other Node and no flags', () =>
       execFileSync(process.execPath, [join(root, 'bin', 'tandem.mjs'), ...args], { encoding: 'utf8' })
     expect(said('--version')).toBe('1.2.3\n')
     for (const args of [['--help'], ['devnet', '-h'], ['completion', 'bash']]) expect(said(...args)).toBe('[]')
-    expect(JSON.parse(said('devnet'))).toEqual(NODE_FLAGS)
+    expect(JSON.parse(said('devnet'))).toEqual(launch.flags)
   }))
 
 test('a missing package says what to run', () => {
@@ -109,7 +109,7 @@ test('V8 takes code that was compiled without the flags of the package, as that 
   const isRejected = (flags: readonly string[]) =>
     run(flags, `new vm.Script('1', { cachedData: Buffer.from('${code}', 'base64') }).cachedDataRejected`)
   expect(isRejected(['--heap-growing-percent=30'])).toBe('true')
-  expect(isRejected(NODE_FLAGS)).toBe('false')
+  expect(isRejected(launch.flags)).toBe('false')
 })
 
 test.runIf(process.platform !== 'win32')(
