@@ -6,21 +6,33 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { Indexer } from '@tandem/explorer/indexer/indexer.ts'
 import { openSource } from '@tandem/explorer/service/open-source.ts'
 import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { verifyChain } from '../../src/chain/verify-chain.ts'
+import { sign } from '../../src/crypto/signature.ts'
+import { certificateFromSigners } from '../../src/primitives/consensus/certificate.ts'
+import { blockVoteDigest } from '../../src/primitives/consensus/vote.ts'
+import { SEGMENT_BUCKETS } from '../../src/storage/buckets.ts'
 import { moveSegment, readMoved } from '../../src/storage/move-segment.ts'
 import { segmentPath } from '../../src/storage/segments.ts'
-import { Store } from '../../src/storage/store.ts'
-import { ACCOUNT_KEYS, devGenesis, openTestChain, signedRaw } from '../support/chain.ts'
+import { Store, type StoreEntry } from '../../src/storage/store.ts'
+import { ACCOUNT_KEYS, CHAIN_ID, devGenesis, openTestChain, signedRaw, VALIDATOR_KEY } from '../support/chain.ts'
 import { tandem } from '../support/command.ts'
 import { rpc, withTempDir } from '../support/devnet.ts'
 import { localRules } from '../support/explorer/source/local-rules.ts'
+import { sleep } from '../support/node-process.ts'
+import { SEED } from '../support/seed.ts'
 
 const PROGRAM = fileURLToPath(new URL('../support/disk/segment-node.ts', import.meta.url))
 const SEGMENT = 8
+/** `KILLS=50 npx vitest run --project unit --project e2e segments`: the long form. */
+const KILLS = Number(process.env['KILLS'] ?? 3)
+/** More than a node moves between its start and its kill. */
+const BLOCKS_OF_A_KILL = 200
+const LATEST_KILL_MS = 300
 
 interface Running {
   readonly child: ChildProcess
@@ -139,6 +151,65 @@ test(
         })
       await end(node, 'SIGTERM')
     }),
+)
+
+/** Makes blocks of the node's chain, each third with a transfer; returns all rows that move, by table and key. */
+const makeBlocks = async (dataDir: string, count: number): Promise<ReadonlyMap<number, readonly StoreEntry[]>> => {
+  const chain = await openTestChain(dataDir, { mode: 'wasm', segmentBlocks: SEGMENT })
+  for (let made = 0; made < count; made++) {
+    if (made % 3 === 0)
+      await chain.pool.service.submit(signedRaw(ACCOUNT_KEYS[0] as Uint8Array, { nonce: made / 3, value: 1n }))
+    const block = await chain.build()
+    const vote = { type: 'commit', number: block.header.number, round: 0, blockHash: block.hash } as const
+    const seal = sign(blockVoteDigest({ chainId: CHAIN_ID, genesisHash: chain.genesisHash }, vote), VALIDATOR_KEY)
+    await chain.chain.commit(block, certificateFromSigners(0, 1, new Map([[0, seal]])))
+  }
+  const rows = new Map<number, readonly StoreEntry[]>()
+  for (const bucket of SEGMENT_BUCKETS) {
+    const entries: StoreEntry[] = []
+    for await (const entry of chain.store.entries(bucket)) entries.push(entry)
+    rows.set(bucket, entries)
+  }
+  await chain.close()
+  return rows
+}
+
+const expectRows = async (dataDir: string, rows: ReadonlyMap<number, readonly StoreEntry[]>): Promise<void> => {
+  const store = await Store.open(join(dataDir, 'db'), { segmentBlocks: SEGMENT })
+  for (const [bucket, entries] of rows)
+    for (const [key, value] of entries) {
+      const found = await store.get(bucket, key)
+      if (found === undefined || Buffer.compare(found, value) !== 0)
+        expect.fail(`row ${Buffer.from(key).toString('hex')} of table ${bucket} is another`)
+    }
+  await store.close()
+}
+
+test(`${KILLS} kills of a node that moves blocks lose none, seed ${SEED}`, { timeout: 60_000 + KILLS * 30_000 }, () =>
+  withTempDir(async dataDir => {
+    const random = createRandom(SEED)
+    const rows = await makeBlocks(dataDir, KILLS * BLOCKS_OF_A_KILL)
+    const folder = join(dataDir, 'db', 'segments')
+    const files = () => (existsSync(folder) ? readdirSync(folder).join() : '')
+    let last = await verified(dataDir)
+    let midway = 0
+    for (let kill = 1; kill <= KILLS || midway === 0; kill++) {
+      const node = await start(dataDir)
+      const before = files()
+      await expect.poll(files, { interval: 1, timeout: 60_000 }).not.toBe(before)
+      await sleep(random.below(LATEST_KILL_MS))
+      await end(node, 'SIGKILL')
+      if (existsSync(join(folder, 'next'))) midway++
+      const found = await verified(dataDir)
+      if (found.moved > found.cleared) midway++
+      expect(found.moved, 'blocks are left to be moved').toBeLessThan(found.head - 2 * SEGMENT)
+      expect(found.head).toBeGreaterThanOrEqual(last.head)
+      expect(found.moved).toBeGreaterThanOrEqual(last.moved)
+      await expectRows(dataDir, rows)
+      last = found
+    }
+    process.stdout.write(`${JSON.stringify({ kills: KILLS, midway, ...last })}\n`)
+  }),
 )
 
 test('db verify names a segment that is damaged, missing or of other blocks, and fails', () =>

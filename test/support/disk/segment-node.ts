@@ -20,6 +20,8 @@ const node = await startNode(
     port: 0,
     allowUnprotected: false,
     validatorKey: VALIDATOR_KEY,
+    // A test makes blocks for it.
+    trustMissingLog: true,
     unlocked: [],
   },
   { logger: silentLogger, clock: systemClock, onFatal: error => process.stderr.write(`${error.stack}\n`) },

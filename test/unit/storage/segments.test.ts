@@ -302,7 +302,7 @@ test.skipIf(whyNoFailingDisk())(
   },
 )
 
-/** `KILLS=50 npx vitest run --project unit segments`: the long form. */
+/** `KILLS=50 npx vitest run --project unit --project e2e segments`: the long form. */
 const KILLS = Number(process.env['KILLS'] ?? 3)
 
 test('a process killed while it moves segments loses no row', { timeout: 600_000 }, async () => {
