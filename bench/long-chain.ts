@@ -1,11 +1,20 @@
 /**
- * A long chain of a committee of four: makes `--blocks` blocks (each fiftieth with a transaction that logs its sender, of 200 senders), then
- * moves old blocks to segments and indexes their logs as a node does, and prints one JSON line: bytes a block
- * in segments and in tables, milliseconds of a node's starts, of the logs of one sender over all blocks (cold: the first request of a process), and
- * with `--sync` blocks a second of a follower. A folder that is there already is used again.
- *   node bench/long-chain.ts [--blocks 1000000] [--datadir DIR] [--sync]
+ * A long chain of a committee of four: makes `--blocks` blocks (each fiftieth with a transaction that logs its sender, of 200 senders, or
+ * each with `--transfers` to 100,000 accounts), moves old blocks to segments and indexes their logs as a node does, and prints one JSON line: bytes
+ * a block in segments and in tables, milliseconds of a node's starts, of the logs of one sender over all blocks (cold: the first request of a
+ * process), with `--sync` blocks a second of a follower, and twelve parts of the making and of the sync. A folder that is there already is used again.
+ *   node bench/long-chain.ts [--blocks 1000000] [--transfers 0] [--datadir DIR] [--sync]
  */
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -16,7 +25,7 @@ import { LogIndexer } from '../src/chain/logs/log-indexer.ts'
 import { LogService } from '../src/chain/logs/log-service.ts'
 import { SegmentMover } from '../src/chain/store/segment-mover.ts'
 import { addressFromPrivateKey } from '../src/crypto/signature.ts'
-import { openTestChain, signedRaw } from '../test/support/chain.ts'
+import { openTestChain, signedRaw, type TestChain } from '../test/support/chain.ts'
 import { rpc } from '../test/support/devnet.ts'
 import { type NodeProcess, sleep, spawnNode } from '../test/support/node-process.ts'
 import { decideNext, GENESIS, genesis, SENDER_KEYS } from './committee/certified-chain.ts'
@@ -24,17 +33,76 @@ import { decideNext, GENESIS, genesis, SENDER_KEYS } from './committee/certified
 const { values } = parseArgs({
   options: {
     blocks: { type: 'string', default: '1000000' },
+    transfers: { type: 'string', default: '0' },
     datadir: { type: 'string' },
     sync: { type: 'boolean', default: false },
   },
 })
 const blocks = Number(values.blocks)
+const transfers = Number(values.transfers)
 const folder = values.datadir ?? join(tmpdir(), `long-chain-${blocks}`)
 const LOGGED = 50
 const STARTS = 5
+const PARTS = 12
+const RECEIVERS = 100_000
 /** Init code of a contract that logs its caller as a topic. */
 const LOGGER = Buffer.from('64335f5fa1005f526005601bf3', 'hex')
 const FEES = { maxFeePerGas: 700n * 10n ** 9n, maxPriorityFeePerGas: 700n * 10n ** 9n }
+
+const round = (value: number): number => Math.round(value * 10) / 10
+const quantile = (times: readonly number[], share: number): number =>
+  round(times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? 0)
+const median = (times: readonly number[]): number => quantile(times, 0.5)
+
+const bytesOf = (path: string): number =>
+  lstatSync(path).isDirectory()
+    ? readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0)
+    : lstatSync(path).size
+const diskMiB = (dir: string): number => Math.round(bytesOf(join(dir, 'db')) / 2 ** 20)
+
+/** Resident memory of a process, and of it what no file has, MiB (Linux). */
+const memoryMiB = (pid: number | undefined) => {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const of = (name: string) => Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024)
+  return { rssMiB: of('VmRSS'), anonymousMiB: of('RssAnon') }
+}
+
+/** Parts of the way to the last block, each told on stderr when it ends. */
+class Curve {
+  readonly parts: object[] = []
+  #times: number[] = []
+  #from: { number: number; ms: number }
+
+  constructor(number: number) {
+    this.#from = { number, ms: performance.now() }
+  }
+
+  /** Called at a block, with the milliseconds of what was measured there. */
+  at(number: number, ms: number | undefined, more: () => object): void {
+    if (ms !== undefined) this.#times.push(ms)
+    const { length } = this.parts
+    if (number < Math.floor((blocks * (length + 1)) / PARTS) || length === PARTS) return
+    const nowMs = performance.now()
+    const perSecond = round(((number - this.#from.number) * 1_000) / (nowMs - this.#from.ms))
+    const times = this.#times
+    const spread = { p50: median(times), p99: quantile(times, 0.99), max: quantile(times, 1 - 1 / times.length) }
+    const part = { number, perSecond, ...(times.length > 0 && { ms: spread }), ...more() }
+    this.parts.push(part)
+    process.stderr.write(`${JSON.stringify(part)}\n`)
+    this.#times = []
+    this.#from = { number, ms: nowMs }
+  }
+}
+
+const submit = async (chain: TestChain, number: number): Promise<void> => {
+  const first = (number - 1) * transfers
+  const raws = Array.from({ length: transfers }, (_, at) => {
+    const key = SENDER_KEYS[(first + at) % SENDER_KEYS.length] as Uint8Array
+    const to: Hex = `0x${(0xa0_0000 + (((first + at) * 7_919) % RECEIVERS)).toString(16).padStart(40, '0')}`
+    return signedRaw(key, { nonce: Math.floor((first + at) / SENDER_KEYS.length), to, value: 1n, ...FEES })
+  })
+  await Promise.all(raws.map(raw => chain.pool.service.submit(raw)))
+}
 
 const make = async (dir: string) => {
   const chain = await openTestChain(dir, { mode: 'wasm', genesis })
@@ -47,17 +115,20 @@ const make = async (dir: string) => {
   const contractOf = async (): Promise<Hex | null | undefined> =>
     (await sources.blocks.receipts(LOGGED))?.[0]?.contractAddress
   let contract = await contractOf()
+  const curve = new Curve(chain.chain.head().number)
   for (let number = chain.chain.head().number + 1; number <= blocks; number++) {
-    if (number % LOGGED === 0) {
+    if (transfers > 0) await submit(chain, number)
+    else if (number % LOGGED === 0) {
       const at = number / LOGGED - 1
       const key = SENDER_KEYS[at % SENDER_KEYS.length] as Uint8Array
       const call = contract ? { to: contract, gasLimit: 100_000n } : { to: null, data: LOGGER, gasLimit: 200_000n }
       await chain.pool.service.submit(signedRaw(key, { nonce: Math.floor(at / SENDER_KEYS.length), ...call, ...FEES }))
     }
+    const decidedMs = performance.now()
     await decideNext(chain)
+    curve.at(number, performance.now() - decidedMs, () => ({ diskMiB: diskMiB(dir), ...memoryMiB(process.pid) }))
     mover.poke()
-    contract ??= await contractOf()
-    if (number % 10_000 === 0) process.stderr.write(`${number} of ${blocks} blocks\n`)
+    if (transfers === 0) contract ??= await contractOf()
   }
   await chain.chain.flush()
   await mover.settled()
@@ -73,13 +144,8 @@ const make = async (dir: string) => {
   await indexer.close()
   await logs.close()
   await chain.close()
-  return { indexSeconds: round(seconds) }
+  return { indexSeconds: round(seconds), made: curve.parts }
 }
-
-const bytesOf = (path: string): number =>
-  lstatSync(path).isDirectory()
-    ? readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0)
-    : lstatSync(path).size
 
 const started = async (
   dir: string,
@@ -101,10 +167,6 @@ const logsOf = async (node: NodeProcess, sender: number): Promise<{ readonly ms:
   const logs = await rpc<readonly unknown[]>(http, 'eth_getLogs', [{ fromBlock: '0x0', topics: [topic] }])
   return { ms: performance.now() - startedMs, count: logs.length }
 }
-
-const round = (value: number): number => Math.round(value * 10) / 10
-const median = (times: readonly number[]): number =>
-  round(times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0)
 
 const source = join(folder, 'source')
 const genesisFile = join(folder, 'genesis.json')
@@ -132,15 +194,23 @@ const sync = async () => {
   const { node } = await started(dir, ['--peers', (await server.node.ready).peer as string])
   const startedMs = performance.now()
   const { http } = await node.ready
-  while (Number(await rpc<Hex>(http, 'eth_blockNumber', [])) < blocks) await sleep(500)
+  const curve = new Curve(0)
+  for (let number = 0; number < blocks; await sleep(500)) {
+    number = Number(await rpc<Hex>(http, 'eth_blockNumber', []))
+    curve.at(number, undefined, () => ({
+      ...{ diskMiB: diskMiB(dir), ...memoryMiB(node.child.pid) },
+      server: memoryMiB(server.node.child.pid),
+    }))
+  }
   const seconds = (performance.now() - startedMs) / 1_000
   await node.end('SIGTERM', 60_000)
   await server.node.end('SIGTERM', 60_000)
   rmSync(dir, { recursive: true, force: true })
-  return { seconds: round(seconds), perSecond: round(blocks / seconds) }
+  return { seconds: round(seconds), perSecond: round(blocks / seconds), parts: curve.parts }
 }
 
-const inSegments = bytesOf(join(source, 'db', 'segments'))
+const segments = join(source, 'db', 'segments')
+const inSegments = existsSync(segments) ? bytesOf(segments) : 0
 const perBlock = (bytes: number): number => round(bytes / blocks)
 console.log(
   JSON.stringify({
