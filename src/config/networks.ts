@@ -94,10 +94,7 @@ export interface ChainParams {
   readonly blobForks: readonly BlobFork[]
   readonly blockTimeMs: number
   readonly blockGasLimit: bigint
-  /**
-   * Bound on one transaction's execution, at most the block's limit (docs/design/evm-rules.md#limits); null: none but the fork's own cap on
-   * its gas limit (EIP-7825).
-   */
+  /** Bound on one transaction's execution (docs/design/evm-rules.md#limits); null: none but the fork's cap on its gas limit (EIP-7825). */
   readonly maxTxExecutionGas: bigint | null
   /** Bound on the gas used of one block (docs/design/consensus.md); at least that of one transaction. */
   readonly maxBlockExecutionGas: bigint

@@ -88,10 +88,7 @@ export interface Speaker {
 export interface NetworkPort {
   broadcast(message: ConsensusMessage): void
   send(peer: PeerId, message: ConsensusMessage): void
-  /**
-   * `validateClaim` is called before the body of a block is decoded: the body is read only when the claim is `accept`. A network that
-   * decodes nothing may ignore it.
-   */
+  /** `validateClaim` is called before a block's body is decoded, which is read only on `accept`; a network may ignore it. */
   onMessage(
     listener: (message: ConsensusMessage, from: PeerId) => MessageAcceptance,
     validateClaim?: (claim: BlockClaim, from: PeerId) => MessageAcceptance,

@@ -16,10 +16,7 @@ interface ChosenProvider {
 const loadLibauth = async (): Promise<SignatureProvider> =>
   (await import('./libauth-signatures.ts')).createLibauthProvider()
 
-/**
- * Chooses native code, which is there at once; without it WebAssembly (a third of its speed), and until that is compiled JavaScript
- * (a twenty-fifth).
- */
+/** Chooses native code, there at once; else WebAssembly (a third of its speed), until compiled JavaScript (a twenty-fifth). */
 export const chooseSignatureProvider = (
   createNative = createNativeProvider,
   createWebAssembly = loadLibauth,

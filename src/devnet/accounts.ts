@@ -15,10 +15,7 @@ interface DerivedAccounts {
 /** Accounts derived last: a test suite makes many chains with the same ones. */
 let kept: { readonly mnemonic: string; readonly count: number; readonly derived: DerivedAccounts } | undefined
 
-/**
- * Derives the first `count` accounts of a mnemonic at m/44'/60'/0'/0/i (BIP-44), and one of another branch for the
- * validator.
- */
+/** Derives the first `count` accounts of a mnemonic at m/44'/60'/0'/0/i (BIP-44), and one of another branch for the validator. */
 export const accountsFromMnemonic = async (mnemonic: string, count: number): Promise<DerivedAccounts> => {
   if (kept?.mnemonic === mnemonic && kept.count === count) return kept.derived
   if (mnemonic !== TEST_MNEMONIC) await checkWords(mnemonic)

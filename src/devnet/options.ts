@@ -12,10 +12,7 @@ const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
 /** Accounts on the node's page. */
 const SHOWN_ACCOUNTS = 20
 
-/**
- * Genesis timestamp of a new chain: about now, as test suites expect that count from the latest block; the first block
- * is due at once.
- */
+/** Genesis timestamp of a new chain: about now, as test suites expect that count from the latest block; the first block is due at once. */
 const genesisTime = (blockTime: number): number => Math.floor(Date.now() / 1_000) - Math.max(1, Math.ceil(blockTime))
 
 const lowerCase = ({ address }: DevAccount): Hex => address.toLowerCase() as Hex

@@ -51,10 +51,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/**
- * Processes of another container share folders but not process ids: the lock of the store shows that they run. A localnet has one
- * in each node's folder.
- */
+/** Containers share folders, not process ids: the lock of the store, in a localnet each node's, shows that a process runs. */
 const hasOpenStore = async (path: string): Promise<boolean> => {
   for (const folder of ['.', ...(await readdir(path))]) if (await isLocked(join(path, folder, 'db'))) return true
   return false

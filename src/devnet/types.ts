@@ -1,8 +1,6 @@
 import type { EventEmitter } from 'node:events'
 
-/*
- * Types of `tandem/devnet`. The package has this file as its declarations (scripts/build.ts), so it imports nothing of this program.
- */
+/* Types of `tandem/devnet`. The package has this file as its declarations (scripts/build.ts), so it imports nothing of this program. */
 
 /** Funded account. */
 export interface DevAccount {
@@ -82,8 +80,5 @@ export interface Devnet extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/**
- * Starts a chain in memory, without a port, a folder or a thread until one is needed. Any number of them may run in one process. Throws for
- * options that make no chain.
- */
+/** Starts a chain in memory, without port, folder or thread until one is needed; any number may run. Throws for options that make none. */
 export type CreateDevnet = (options?: CreateDevnetOptions) => Promise<Devnet>

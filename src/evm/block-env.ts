@@ -22,10 +22,7 @@ export interface BeaconEnv {
   readonly depositContract: Hex
 }
 
-/**
- * Blob values of a block on a chain with Ethereum's rules (EIP-4844); the networks of this product have no blobs
- * (docs/design/evm-rules.md#forks-in-force).
- */
+/** Blob values of a block under Ethereum's rules (EIP-4844); this product's networks have none (docs/design/evm-rules.md#forks-in-force). */
 export interface BlobEnv {
   /** Wei per unit of blob gas: BLOBBASEFEE. */
   readonly baseFeePerGas: bigint
@@ -50,15 +47,9 @@ export interface BlockEnv {
   /** Omitted: transactions with blobs (type 3) are invalid, BLOBBASEFEE is 0. */
   readonly blobs?: BlobEnv
   readonly beacon?: BeaconEnv
-  /**
-   * Hash of the block itself or of one before it, as far as known; ZERO_HASH for others. Engines limit BLOCKHASH to the 256 blocks before
-   * the number that code sees.
-   */
+  /** Hash of the block or of one before it, as far as known; else ZERO_HASH. Engines limit BLOCKHASH to the last 256 blocks. */
   blockHash(number: number): Hex
-  /**
-   * Root of the state after `changes` of the block so far, which receipts contain before Byzantium; omitted: they contain a
-   * status.
-   */
+  /** Root of the state after `changes` of the block so far, which receipts contain before Byzantium; omitted: they contain a status. */
   stateRoot?(changes: StateChanges): Promise<Hex>
 }
 

@@ -140,10 +140,7 @@ export interface Executor {
     budget: BuildBudget,
     credits?: readonly Credit[],
   ): Promise<BlockExecution>
-  /**
-   * Executes a proposal. Throws CodedError<InvalidTransactionError | GasUsedError | ExecutionFaultError | InterruptedError>, leaving the
-   * journal in an undefined state.
-   */
+  /** Executes a proposal. Throws CodedError<InvalidTransactionError | GasUsedError | ExecutionFaultError | InterruptedError>. */
   execute(
     journal: Journal,
     env: BlockEnv,

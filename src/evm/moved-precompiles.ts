@@ -1,10 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { ExecutionRules } from '../rules/execution-rules.ts'
 
-/**
- * Precompiles moved by state overrides: address -> the precompile that runs there, or null for a removed precompile. Other
- * addresses are as in the fork.
- */
+/** Precompiles moved by state overrides: address -> the precompile there, null for a removed one; others are as in the fork. */
 export type MovedPrecompiles = ReadonlyMap<Hex, Hex | null>
 
 /** Returns true when a precompile runs at the address. */

@@ -4,9 +4,7 @@ import { panicText } from '@tandem/base/solidity-errors.ts'
 const ERROR_STRING = '08c379a0'
 const PANIC = '4e487b71'
 
-/**
- * Decodes the text in the output of a revert: Solidity's `Error(string)` or `Panic(uint256)`; undefined for anything else.
- */
+/** Decodes the text in the output of a revert: Solidity's `Error(string)` or `Panic(uint256)`; undefined for anything else. */
 export const revertReason = (data: Uint8Array): string | undefined => {
   if (data.byteLength < 36) return undefined
   const selector = asBuffer(data).hexSlice(0, 4)

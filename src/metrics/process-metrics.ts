@@ -5,9 +5,7 @@ import type { Metrics } from './registry.ts'
 const NANOSECONDS = 1e9
 const QUANTILES = [0.5, 0.99, 1] as const
 
-/**
- * Measures memory, CPU, garbage collection and event-loop delay of this process; returns the function that stops it.
- */
+/** Measures memory, CPU, garbage collection and event-loop delay of this process; returns the function that stops it. */
 export const collectProcessMetrics = (metrics: Metrics, version: string): (() => void) => {
   metrics
     .gauge({ name: 'process_build_info', help: 'Always 1; the version is the label', labels: ['version', 'node'] })

@@ -59,10 +59,7 @@ export interface Network {
   readonly foreignGenesis: Hex | null
   peers(): readonly PeerDescription[]
   self(): NodeDescription
-  /**
-   * Adds a static peer: it is redialed without end, in a reserved slot, and its score is cleared. Throws
-   * TOO_MANY_STATIC_PEERS.
-   */
+  /** Adds a static peer: it is redialed without end, in a reserved slot, and its score is cleared. Throws TOO_MANY_STATIC_PEERS. */
   addPeer(address: NodeAddress): void
   /** Disconnects a node and stops dialing it; returns false when it was neither connected nor known. */
   removePeer(id: string): boolean

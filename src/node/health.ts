@@ -44,10 +44,7 @@ const AHEAD_MS = (BLOCK_BOUNDS.futureSeconds + 1) * 1_000
 
 const LOST_LOG = 'the consensus log is missing or damaged, see the log'
 
-/**
- * Reports health: the heads of the peers are known and reached, and blocks advance; in instant mode, where pauses are normal, the engine
- * must be able to make one.
- */
+/** Reports health: peers' heads are known and reached, and blocks advance; in instant mode the engine must be able to make one. */
 export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
   const { chain, engine, clock, syncing = () => false } = options
   const follows = new HeadReached(options)
@@ -94,10 +91,7 @@ class HeadReached {
     this.#options = options
   }
 
-  /**
-   * Returns the height that the node has to reach. Strangers may claim any, so proven heads count; a new node has to believe the others
-   * until there are some.
-   */
+  /** Returns the height to reach. Strangers may claim any, so proven heads count, and others only until there are some. */
   target({ target, proven }: PeersView): number | undefined {
     return this.#isReached ? proven : (proven ?? target)
   }

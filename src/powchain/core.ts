@@ -139,10 +139,7 @@ export class PendingProofs {
     )
   }
 
-  /**
-   * Work for a miner on the preferred tip, anchored at the main head; undefined while the head is already the tip's own anchor, or
-   * where a branch has its maximum length.
-   */
+  /** Work on the preferred tip, anchored at the main head; undefined while the head is the tip's anchor, or at a branch's maximum length. */
   template(
     head: { readonly number: number; readonly hash: Hex },
     coinbase: Hex,

@@ -15,10 +15,7 @@ interface ForkNotice {
   readonly remaining: number
 }
 
-/**
- * Notice that is due at the final tip; undefined: none. With `atStart` one is due wherever the fork is near; a chain without proof headers
- * comes to no fork.
- */
+/** Notice due at the final tip; undefined: none. `atStart`: wherever the fork is near. Without proof headers no fork comes. */
 export const forkNoticeAt = (
   { forks }: Pick<ChainParams, 'forks'>,
   tipHeight: number,

@@ -21,10 +21,7 @@ interface ProofRelayOptions {
   readonly logger: Logger
 }
 
-/**
- * True where the fault of a header shows on every node: a fault that depends on a node's own head is not charged to the
- * peer.
- */
+/** True where the fault of a header shows on every node: a fault that depends on a node's own head is not charged to the peer. */
 const PROVEN: Readonly<Record<(ProofHeaderError | ProofHeaderMalformed)['code'], boolean>> = {
   PROOF_HEADER_MALFORMED: true,
   PROOF_VERSION: true,

@@ -114,10 +114,7 @@ export const decodeBlock = (bytes: Uint8Array): DecodedBlock =>
     return { header, hash, transactions, proofHeaders, evidence, size: bytes.byteLength }
   })
 
-/**
- * Decodes the header of an encoded block and returns it with its hash; the body is not decoded. Throws BLOCK_MALFORMED, also for a
- * header of more than `maxBytes`.
- */
+/** Decodes the header of an encoded block and returns it with its hash. Throws BLOCK_MALFORMED, also above `maxBytes`. */
 export const decodeBlockHeader = (bytes: Uint8Array, maxBytes: number): Pick<DecodedBlock, 'header' | 'hash'> =>
   decodeOrMalformed('BLOCK_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
@@ -144,10 +141,7 @@ export const readTransactions = (cursor: RlpCursor): readonly DecodedTransaction
 
 const NONE: readonly Uint8Array[] = []
 
-/**
- * Reads an optional list at the end of a block; an empty one is omitted unless another follows, so that each block has one
- * encoding.
- */
+/** Reads an optional list at the end of a block; an empty one is omitted unless another follows, so that each block has one encoding. */
 const readStrings = (cursor: RlpCursor): readonly Uint8Array[] => {
   if (!cursor.hasMore()) return NONE
   const outer = cursor.openList()

@@ -55,10 +55,7 @@ const templateItems = (header: ProofTemplate): RlpItem[] => [
 export const proofSealHash = (chainId: number, header: ProofTemplate): Hex =>
   keccak256Hex(encodeRlp([bigintToBytes(BigInt(chainId)), ...templateItems(header)]))
 
-/**
- * Writes what the seal hash covers into `out`, and the target as a word into `targetWord`, without allocating; returns the size. The same
- * bytes as those of proofSealHash.
- */
+/** Writes what the seal hash covers (as proofSealHash) into `out`, the target as a word into `targetWord`; returns the size. */
 export const writeSealedFields = (chainId: number, header: ProofTemplate, out: Buffer, targetWord: Buffer): number => {
   targetWord.hexWrite(header.target.toString(16).padStart(64, '0'), 0, 32)
   let zeros = 0

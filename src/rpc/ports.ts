@@ -127,10 +127,7 @@ export type DevPort = { readonly [Member in keyof DevHelpers]: DevHelpers[Member
 
 /** Log queries over block ranges in another thread, which also writes the JSON. */
 export interface LogQueryPort {
-  /**
-   * Rejects with Cancelled when cancelled before the result. `charge` is called with the bytes of the result so far, while it grows; what it
-   * throws ends the query.
-   */
+  /** Rejects with Cancelled when cancelled. `charge` gets the bytes of the result so far, as it grows; what it throws ends the query. */
   text(query: LogQuery, client: string, cancellation?: Cancellation, charge?: (bytes: number) => void): Promise<LogText>
 }
 

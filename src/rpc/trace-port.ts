@@ -20,10 +20,7 @@ export interface TracePort {
   call(block: TracedBlock, call: CallRequest, after: number | undefined, config: TraceConfig): TraceAnswer
   storageRange(block: TracedBlock, range: StorageRange): TraceAnswer
   accountRange(block: TracedBlock, range: AccountRange): TraceAnswer
-  /**
-   * Returns the addresses that differ between the states before the first block and after the last; `credited` lists the addresses that
-   * the protocol paid in them.
-   */
+  /** Returns addresses that differ before the first block and after the last; `credited`: those that the protocol paid in them. */
   modifiedAccounts(blocks: readonly TracedBlock[], credited: readonly Hex[]): TraceAnswer
 }
 

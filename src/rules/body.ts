@@ -21,10 +21,7 @@ export type BodyError =
 /** Bodies that passed the check. Blocks are immutable, and each is checked more than once on its way into the chain. */
 const whole = new WeakSet<object>()
 
-/**
- * Checks sizes (docs/design/evm-rules.md#limits) and the three hashes by which a header names its body. Throws
- * CodedError<BodyError>.
- */
+/** Checks sizes (docs/design/evm-rules.md#limits) and the three hashes by which a header names its body. Throws CodedError<BodyError>. */
 export const checkBody = (
   block: Pick<DecodedBlock, 'header' | 'transactions' | 'proofHeaders' | 'evidence'>,
   extra: ExtraData,

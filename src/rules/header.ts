@@ -7,10 +7,7 @@ import { decodeExtraData, type ExtraData } from '../primitives/consensus/extra-d
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
 import { nextBaseFee } from './money/base-fee.ts'
 
-/**
- * Smallest distance in seconds of a header's timestamp from its parent's: the whole seconds of the block time; 0 below a second and in
- * instant mode.
- */
+/** Smallest distance of timestamps, seconds: the whole seconds of the block time; 0 below a second and in instant mode. */
 export const minTimestampStepSeconds = (blockTimeMs: number): number => Math.floor(blockTimeMs / 1000)
 
 /** Latest valid timestamp of a header at a wall-clock time, unix seconds (docs/design/consensus.md#pacing). */

@@ -10,10 +10,7 @@ interface TrieAccount {
   readonly codeHash: Hex
 }
 
-/**
- * Changes for the trie, packed by `BatchPacker` into one transferable buffer. A batch is consumed by the call that gets
- * it: the buffer moves to the other thread.
- */
+/** Changes for the trie in one transferable buffer (`BatchPacker`), consumed by the call that gets it: it moves to the other thread. */
 export interface PackedBatch {
   readonly buffer: ArrayBuffer
   /** Keys as given, in order, of the accounts whose storage the batch touches. */

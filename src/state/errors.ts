@@ -2,10 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 
 /** Errors of this folder, thrown as CodedError. */
 export type StateError =
-  /**
-   * The state after that block is not available: pruned, or beyond the head. `root` is its state root, zero when the header is unknown
-   * too.
-   */
+  /** State after that block is not available: pruned, or beyond the head. `root`: its root, zero when the header is unknown too. */
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
   /** The stored accounts do not match the expected root: the data directory is damaged. */
   | { readonly code: 'STATE_ROOT_MISMATCH'; readonly number: number; readonly expected: Hex; readonly found: Hex }

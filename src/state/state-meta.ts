@@ -40,10 +40,7 @@ export const stateRootAt = async (store: Store, number: number, snapshot?: Snaps
 const STATE_ROOT_FIELD = 33 + 33 + 21
 const HASH_BYTES = 32
 
-/**
- * Returns the stateRoot of a stored header without decoding the rest: the fields before it have fixed lengths. ZERO_HASH when there
- * is no such header.
- */
+/** Returns the stateRoot of a stored header by its place after fields of fixed lengths; ZERO_HASH without such a header. */
 export const storedStateRoot = async (store: Store, numberKey: Uint8Array, snapshot?: Snapshot): Promise<Hex> => {
   const row = await store.get(BUCKETS.header, numberKey, snapshot)
   const first = row?.[0] ?? 0

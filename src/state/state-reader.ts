@@ -1,10 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Account } from './account.ts'
 
-/**
- * Synchronous state at one block: the head, or a block under construction. Addresses, slots and words are lower-case
- * hex of full length.
- */
+/** Synchronous state at one block: the head, or one under construction. Addresses, slots, words: lower-case hex, full length. */
 export interface StateReader {
   /** Number of the words of all accounts (`nextStorageVersion`); undefined: not known. */
   readonly storageVersion?: number

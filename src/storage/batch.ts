@@ -103,10 +103,7 @@ export class Batch {
     return this
   }
 
-  /**
-   * Resolves when the rows are on disk (fsync); `sync: false` leaves that to the system, for data that can be rebuilt.
-   * Throws STORE_WRITE_FAILED.
-   */
+  /** Resolves once rows are on disk (fsync); `sync: false` leaves that to the system: the data can be rebuilt. Throws STORE_WRITE_FAILED. */
   async write({ sync }: { readonly sync: boolean } = { sync: true }): Promise<void> {
     const { counters, path, synced } = this.#home
     const startedMs = performance.now()

@@ -63,10 +63,7 @@ export class TransactionJournal {
     return this.#sizeBytes
   }
 
-  /**
-   * Returns the transactions of the last run, oldest first. A torn tail is ignored and logged. Nothing is written before `rewrite`
-   * or `append`.
-   */
+  /** Returns the last run's transactions, oldest first; a torn tail is logged. Nothing is written before `rewrite` or `append`. */
   async load(): Promise<readonly Uint8Array[]> {
     const bytes = await this.#options.storage.read()
     const { transactions, lostBytes } = decodeJournal(bytes)

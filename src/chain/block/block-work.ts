@@ -167,10 +167,7 @@ export class BlockWork {
     return childEnv(sources, parent, { timestamp: header.timestamp, proposer })
   }
 
-  /**
-   * Computes the roots and assembles the block: the state root in its worker, while this thread hashes receipts, and transactions
-   * unless their root is known.
-   */
+  /** Computes the roots and assembles the block: the state root in its worker, while this thread hashes receipts and unhashed transactions. */
   async #computeRoots(
     journal: Journal,
     execution: BlockExecution,

@@ -23,10 +23,7 @@ export interface BlockToCommit extends ExecutedBlock {
   readonly certificate: Certificate
 }
 
-/**
- * Writes all rows of a block in one batch: a crash leaves either the previous head or this one. `durable` returns the number of the last
- * block known to be synced to disk.
- */
+/** Writes all rows of a block in one batch, so a crash leaves whole blocks. `durable` returns the last block known to be synced to disk. */
 export const writeCommit = async (parts: CommitParts, sealed: BlockToCommit, durable: () => number): Promise<void> => {
   const batch = parts.store.batch()
   try {

@@ -28,10 +28,7 @@ interface EconomyOptions {
   readonly proofs: Pick<ProofRows, 'coinbasesAt'>
 }
 
-/**
- * Wei that a block minted, took as fees and credited outside its transactions (docs/design/money.md#minting); `rewards` holds every
- * credited address with its sum.
- */
+/** Wei that a block minted, took as fees and credited (docs/design/money.md#minting); `rewards` holds each credited address with its sum. */
 export interface BlockRewards {
   readonly minted: bigint
   readonly totalFee: bigint

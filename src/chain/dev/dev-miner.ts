@@ -153,10 +153,7 @@ export class DevMiner {
     this.#detach(this.#turn.run(() => this.#minePending()))
   }
 
-  /**
-   * Makes blocks one after the other. Throws TOO_MANY_BLOCKS, NO_BLOCK, TIMESTAMP_TOO_EARLY or TIMESTAMP_TOO_LATE, and Cancelled; the blocks
-   * before remain.
-   */
+  /** Makes blocks in turn. Throws TOO_MANY_BLOCKS, NO_BLOCK, TIMESTAMP_TOO_EARLY or TIMESTAMP_TOO_LATE, Cancelled; blocks before remain. */
   async mine(options: MineOptions): Promise<void> {
     const limit = DEV_LIMITS.mineBlocks
     if (options.blocks > limit) throw new CodedError<MinerError>({ code: 'TOO_MANY_BLOCKS', limit })
@@ -237,10 +234,7 @@ export class DevMiner {
     )
   }
 
-  /**
-   * Wall-clock time from which the next interval block may be proposed. Where timestamps step by an interval of their own, they say nothing
-   * about the time.
-   */
+  /** Wall-clock time of the next interval block. Timestamps that step by an interval of their own say nothing about the time. */
   #dueMs(): number {
     const { intervalMs } = this.#mode
     const { time, chain } = this.#options

@@ -9,10 +9,7 @@ import { DevelopmentRules } from '../../rules/development.ts'
 
 export type SenderRecoveryPort = Pick<SenderRecovery, 'recoverMany' | 'close'>
 
-/**
- * Sender recovery that also accepts transactions without a signature, which name their sender
- * (primitives/transaction/impersonation.ts).
- */
+/** Sender recovery that also accepts unsigned transactions, which name their sender (primitives/transaction/impersonation.ts). */
 export const recoveryWithImpersonation = (
   inner: SenderRecoveryPort,
   development: DevelopmentRules,

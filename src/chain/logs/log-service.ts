@@ -78,10 +78,7 @@ export class LogService {
     return this.#answer(query, () => this.#pool.run({ name: 'entries', args: () => [query], client }))
   }
 
-  /**
-   * Returns the result as rendered by the worker's script. `charge` is called with the bytes of the result so far; what it throws ends the
-   * query.
-   */
+  /** Returns the result as the worker's script renders it. `charge` gets the bytes of the result so far; what it throws ends the query. */
   text(
     query: LogQuery,
     client = '',

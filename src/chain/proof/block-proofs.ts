@@ -61,10 +61,7 @@ export class BlockProofs {
     return { included, state: this.stateAfter(parent, included) }
   }
 
-  /**
-   * Checks the proof headers of a child of `parent` by every rule, work included. Rejects with
-   * CodedError<ProofInclusionError | ProofHeaderError | ProofHeaderMalformed>.
-   */
+  /** Checks proof headers of a child of `parent`, work too. Throws CodedError<ProofInclusionError | ProofHeaderError | ProofHeaderMalformed>. */
   async check(parent: ProofParent, encoded: readonly Uint8Array[], proofTip: Hex): Promise<readonly IncludedProof[]> {
     const included = await this.#include(parent, encoded)
     checkProofTip(this.stateAfter(parent, included), proofTip)

@@ -87,10 +87,7 @@ export class ReceiptsRow {
     cursor.closeList(outer)
   }
 
-  /**
-   * Passes the logs to `visit` as views, those with the ascending block-wide indexes `wanted` or all, until it returns false: in parts, and
-   * without decoding any.
-   */
+  /** Passes undecoded views of the logs, all or those of the ascending block-wide indexes `wanted`, to `visit` until it returns false. */
   *walkLogs(visit: (log: EncodedLog) => boolean, wanted?: readonly number[]): SlicedWork<void> {
     const cursor = new RlpCursor(this.#row)
     cursor.openList()

@@ -144,10 +144,7 @@ export interface ChainView {
   receipt(transactionHash: Hex): Promise<IncludedReceipt | undefined>
   /** Returns the certificate of the block as this node stored it; undefined for genesis. */
   certificate(number: number): Promise<Certificate | undefined>
-  /**
-   * Returns the committee of a height in proposer order of round 0 (docs/design/council.md#committee), head + 1 included; undefined: not
-   * known yet.
-   */
+  /** Returns the committee of a height up to head + 1, in proposer order of round 0 (docs/design/council.md#committee); undefined: unknown. */
   committee(number: number): readonly Hex[] | undefined
   /** Returns the committee of a height in the order of the bits of its certificate. */
   committeeByIndex(number: number): readonly Hex[] | undefined
@@ -173,10 +170,7 @@ export interface ChainView {
 
 /** Transaction pool, as the servers use it. */
 export interface ClientPoolPort {
-  /**
-   * Decodes, recovers the sender (unless this node signed itself and names it), and admits; returns the hash or throws a CodedError
-   * (PoolError, DecodeError).
-   */
+  /** Decodes, recovers the sender (unless this node signed) and admits; returns the hash or throws a CodedError (PoolError, DecodeError). */
   submit(raw: Uint8Array, sender?: Hex): Promise<Hex>
   get(hash: Hex): Transaction | undefined
   /** Returns the next nonce, counting the pool's executable transactions. */

@@ -18,10 +18,7 @@ export const putUnsynced = (batch: Batch, since: number): void => {
   batch.put(BUCKETS.meta, UNSYNCED, numberKey(since))
 }
 
-/**
- * Checks that all blocks since the last sync are there; a block's rows are written atomically, so checking its header is enough.
- * Throws STORE_INCOMPLETE.
- */
+/** Checks that all blocks since the last sync are there by their headers, as rows of a block are atomic. Throws STORE_INCOMPLETE. */
 export const checkUnsynced = async (store: Store, head: number): Promise<void> => {
   const row = await store.get(BUCKETS.meta, UNSYNCED)
   if (row === undefined) return

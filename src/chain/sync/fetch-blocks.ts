@@ -52,10 +52,7 @@ interface FetchOptions {
   readonly rules: ClaimRules
 }
 
-/**
- * Fetches the first blocks of a batch, as many as one peer has. Rejects with CodedError<RequestError>, or as
- * `decodeFetchedBlocks` does.
- */
+/** Fetches the first blocks of a batch, as many as one peer has. Throws CodedError<RequestError>, or as `decodeFetchedBlocks`. */
 export const fetchBatch = async (
   network: BlockSource,
   { from: first, count }: BlockBatch,
@@ -82,10 +79,7 @@ export const claimsBlock = ({ head, earliest }: Peer, number: number): boolean =
 /** The headers of a response prove it false. */
 type FalseBlocksError = { readonly code: 'BLOCKS_FALSE'; readonly number: number; readonly reason: string }
 
-/**
- * Decodes consecutive blocks from `first` on: all headers, then the bodies. Otherwise reports the peer and rejects with
- * BLOCKS_FALSE or BLOCK_MALFORMED.
- */
+/** Decodes blocks from `first` on: headers, then bodies. Otherwise reports the peer and throws BLOCKS_FALSE or BLOCK_MALFORMED. */
 export const decodeFetchedBlocks = async (
   network: Pick<BlockSource, 'reportForgery'>,
   sealed: readonly SealedBlock[],

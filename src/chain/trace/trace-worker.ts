@@ -13,10 +13,7 @@ import { RequestTimer } from './request-timer.ts'
 import { runTrace } from './run-trace.ts'
 import type { TraceMethods, TraceRequest, TraceWorkerData } from './worker-protocol.ts'
 
-/*
- * Worker thread for traces, with its own store handle. Several traces share it; each pauses for backpressure, and ends when its
- * reader is gone.
- */
+/* Worker thread for traces, with its own store handle. Each trace pauses for backpressure, and ends when its reader is gone. */
 
 lowerThreadPriority()
 const { store: handle, params, engine: engineName } = workerStartData<TraceWorkerData>()

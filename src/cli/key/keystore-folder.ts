@@ -8,10 +8,7 @@ import { checksumAddress } from '../../crypto/checksum.ts'
 import { type EncryptOptions, encryptKey, type Keystore } from '../../crypto/keys/keystore.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 
-/*
- * Folder of keystore files (docs/keys.md): mode 0700, one file of mode 0600 per key, named after its address, so that no key is
- * stored twice and none replaces another.
- */
+/* Folder of keystore files (docs/keys.md), mode 0700: a file of mode 0600 per key, named after its address, so none replaces another. */
 
 /** Returns the path for the key of an address. */
 export const keyPath = (folder: string, address: Hex): string => join(resolve(folder), `${address}.json`)

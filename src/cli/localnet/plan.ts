@@ -32,10 +32,7 @@ export const planNodes = (validators: number, full: number, dir: string): readon
   return [...row('validator', validators), ...row('full', full)]
 }
 
-/**
- * Assigns ten ports to each node from `base` on: HTTP and WebSocket, operator, metrics, peers, Stratum. Throws an Error when they do not
- * fit.
- */
+/** Assigns ten ports to each node from `base` on: HTTP and WebSocket, operator, metrics, peers, Stratum. Throws when they do not fit. */
 export const portsFrom = (base: number, count: number): readonly NodePorts[] => {
   const { portsPerNode } = LOCALNET_LIMITS
   const last = base + portsPerNode * count - 1

@@ -2,10 +2,7 @@ import { getSystemErrorMessage } from 'node:util'
 import { isDiskError } from '@tandem/base/errors.ts'
 import type { ListenError } from './process/free-port.ts'
 
-/**
- * Texts for operators when a command fails: the fact, and what to do about it. Domain code -> text; other codes are printed with their
- * fields.
- */
+/** Texts for operators when a command fails, by domain code: the fact, and what to do; other codes are printed with their fields. */
 type Detail = { readonly code: string } & Readonly<Record<string, unknown>>
 
 const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {

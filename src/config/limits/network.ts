@@ -37,10 +37,7 @@ export const NETWORK_LIMITS = {
   lookedUp: 512,
   /** Payload of a frame; longer messages use several, so that a vote waits for one of them at most. */
   fragmentBytes: 64 * 1024,
-  /**
-   * Time within which a message must be complete, plus the time for its length at the slowest rate; also the longest time a peer may
-   * accept no bytes.
-   */
+  /** Time for a message beside that for its length at the slowest rate; also the longest time a peer may accept no bytes. */
   messageMs: 20_000,
   bytesPerMs: 64,
   /** Size of unrequested, incomplete messages of several frames, transactions besides, of all peers outside the committee. */

@@ -31,10 +31,7 @@ export const decide = (ctx: StepContext, block: Block, certificate: Certificate)
   ctx.out.push({ type: 'decide', block, certificate })
 }
 
-/*
- * Cancels builds and validations whose result is no longer needed. A slow proposal must not delay the next proposers or the validation
- * of their blocks.
- */
+/* Cancels builds and validations no longer needed: a slow proposal must not delay the next proposers or their blocks. */
 
 /**
  * Returns true while a verdict is needed. Leaving the round of a fresh block ends its validation: if others prepared it, it is proposed

@@ -1,10 +1,7 @@
 import type { Block } from '../../primitives/block.ts'
 import type { HeightState, StepContext, UnsignedMessage, WalRecord } from './types.ts'
 
-/**
- * Returns the records needed to restore the open height: a height with many rounds would otherwise fill any log. Bodies left
- * out of `logged` are logged again when needed.
- */
+/** Records that restore the open height, so that many rounds fill no log. Bodies left out of `logged` are logged again when needed. */
 export const walCheckpoint = (height: HeightState): readonly WalRecord[] => {
   const { config, round, own, prepared, decided, blocks, proposals } = height
   const { number } = config

@@ -28,10 +28,7 @@ export const hasQuorumAtRound = ({ config, round, quorum, proposals, roundChange
   return count >= quorum
 }
 
-/**
- * Records a round change. When it completes the quorum, the round begins for all members at about the same time, so its timer runs
- * from here.
- */
+/** Records a round change. The one that completes the quorum starts the timer: the round begins for all at about that time. */
 export const recordRoundChange = (ctx: StepContext, change: RoundChange): void => {
   const { height, nowMs } = ctx
   const before = hasQuorumAtRound(height)

@@ -45,10 +45,7 @@ export const statusFromHeight = (
   }
 }
 
-/**
- * Responds to a neighbour's status with what it lacks: a whole height, a body, or messages of this node
- * (docs/design/consensus.md#state-machine).
- */
+/** Sends a neighbour what its status lacks: a height, a body, messages of this node (docs/design/consensus.md#state-machine). */
 export const respondToStatus = (ctx: StepContext, statusMessage: StatusMessage, to: string): void => {
   const { height, out } = ctx
   const { number } = height.config

@@ -129,10 +129,7 @@ export type UnsignedMessage =
 
 export type TimerName = 'propose' | 'round' | 'retransmit'
 
-/**
- * Record that a restarted node must remember (docs/design/consensus.md#write-ahead-log). The body of a proposal is in
- * an earlier `block` record.
- */
+/** Record that a restarted node must remember (docs/design/consensus.md#write-ahead-log). A proposal's body is in an earlier `block`. */
 export type WalRecord =
   | { readonly type: 'block'; readonly block: Block }
   | { readonly type: 'round'; readonly number: number; readonly round: number }

@@ -49,19 +49,13 @@ export type CatchUp = (adopt: (decided: DecidedBlock) => Promise<void>) => Promi
 
 /** Shell around the pure core: executes its effects and nothing else. */
 export interface ConsensusEngine {
-  /**
-   * Replays the log, commits what was decided but not committed, and opens the next height. Throws when the log and the database
-   * contradict each other.
-   */
+  /** Replays the log, commits what was decided, and opens the next height. Throws when log and database contradict each other. */
   start(): Promise<void>
   /** Stops signing at once and waits for a write or commit under way. */
   stop(): Promise<void>
   /** Milliseconds before the block time at which a block should be requested, to be ready in time. */
   readonly headStartMs: number
-  /**
-   * Instant mode: signals that there is a transaction. Cheap and idempotent; ignored in other modes. The block is not proposed before
-   * `dueMs`.
-   */
+  /** Signals a transaction in instant mode (else ignored); cheap and idempotent. The block is not proposed before `dueMs`. */
   requestBlock(dueMs?: number): void
   /**
    * Leaves the open height while `work` runs, so that nothing is signed meanwhile, and then opens the one after the head, also when

@@ -50,10 +50,7 @@ export const createSignatureVerifier = (
   }
 }
 
-/**
- * Checks lengths first: no more recoveries than members can have signed. Round 0 carries no proof, since its signature would
- * not cover one.
- */
+/** Checks lengths first, so members bound the recoveries. Round 0 carries no proof: its signature would not cover one. */
 const isPlausible = (message: SignedHead, committee: Committee): boolean => {
   const size = committee.members.length
   if (message.type === 'roundChange') return message.prepares.length <= size

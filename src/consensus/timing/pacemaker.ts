@@ -14,10 +14,7 @@ export class Pacemaker {
     this.#blockTimeMs = blockTimeMs
   }
 
-  /**
-   * Returns the wall-clock time from which the height after a block of this timestamp (unix seconds) may propose; null waits for a
-   * request.
-   */
+  /** Returns the wall-clock time from which the height after a block of this timestamp (unix seconds) may propose; null: on request. */
   next(parentTimestamp: number, nowMs: number): number | null {
     const instant = isInstantMode(this.#blockTimeMs)
     const earliestMs = instant ? null : earliestProposalMs(this.#blockTimeMs, parentTimestamp, this.#lastSlot(nowMs))

@@ -28,10 +28,7 @@ interface SigningState {
   readonly head: number
 }
 
-/**
- * A directory without log and watermark is a new node at genesis; with anything else that lacks a log, or part of it, the node
- * might contradict its earlier votes.
- */
+/** A directory without log and watermark is a new node at genesis; any other loss in the log might let it contradict earlier votes. */
 const quarantineReason = ({ log, watermark, signed, logged, head }: SigningState): QuarantineReason | null => {
   if (log === 'corrupt') return 'LOG_CORRUPT'
   if (watermark === 'corrupt') return 'WATERMARK_CORRUPT'

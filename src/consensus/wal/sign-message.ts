@@ -24,10 +24,7 @@ export const messageDigest = (
   }
 }
 
-/**
- * Signs as committee member `sender`, guarded by the watermark. The result must not leave the process before log and watermark
- * are durable. Throws SIGNING_REFUSED.
- */
+/** Signs as member `sender`, guarded by the watermark; to be sent once log and watermark are durable. Throws SIGNING_REFUSED. */
 export const signConsensusMessage = (
   message: UnsignedMessage,
   sender: number,

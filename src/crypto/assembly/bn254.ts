@@ -17,9 +17,7 @@ export function blockSize(): usize { return BLOCK_SIZE; }
 export function inputAt(): usize { return INPUT; }
 export function outputAt(): usize { return OUTPUT; }
 
-/**
- * Sets the constant of this index from the input, 32 bytes; the first is R^2 mod p, the others are converted to Montgomery form.
- */
+/** Sets the constant of this index from the input, 32 bytes; the first is R^2 mod p, the others are converted to Montgomery form. */
 export function setConstant(index: u32): void {
   const at = CONSTANTS + <usize>index * FP;
   if (index == 0) fp.readRaw(at, INPUT);

@@ -9,10 +9,7 @@ export { operandsAt };
 export function modulusAt(): usize {
   return MODULUS;
 }
-/**
- * Address where the caller writes R mod m, which is the power 0, and R * base mod m, the power 1, 128 bytes apart; R = 2^(32 *
- * limbs).
- */
+/** Address where the caller writes R mod m, which is the power 0, and R * base mod m, the power 1, 128 bytes apart; R = 2^(32 * limbs). */
 export function tableAt(): usize {
   return TABLE;
 }

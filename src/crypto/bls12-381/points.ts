@@ -1,7 +1,4 @@
-/**
- * Sums and checks of points of BLS12-381. A point is its affine coordinates, 48 bytes each and below the prime (in G2 each as c0 and c1);
- * the point at infinity is zeros.
- */
+/** Sums and checks of points of BLS12-381: affine coordinates of 48 bytes below the prime (in G2 each c0, c1); zeros are infinity. */
 export interface BlsPoints {
   readonly name: 'blst-native' | 'mcl-wasm'
   /** Returns the sum of two points of the curve over Fp, of any order; undefined: one is not on the curve. */

@@ -85,10 +85,7 @@ export const encryptKey = async (
   }
 }
 
-/**
- * Decrypts the 32-byte private key of a parsed keystore file (scrypt or pbkdf2). Throws CodedError<KeystoreError>. The caller
- * zero-fills the key after use.
- */
+/** Decrypts the 32-byte private key of a parsed keystore; the caller zero-fills it after use. Throws CodedError<KeystoreError>. */
 export const decryptKey = async (keystore: unknown, password: string): Promise<Uint8Array> => {
   const file = keystoreOf(keystore)
   const crypto = objectOf(file['crypto'] ?? file['Crypto'], 'crypto')

@@ -18,9 +18,7 @@ export type TypedDataError = { readonly code: 'TYPED_DATA_MALFORMED'; readonly r
 
 const malformed = (reason: string) => new CodedError<TypedDataError>({ code: 'TYPED_DATA_MALFORMED', reason })
 
-/**
- * Returns 65 bytes r || s || v with v 27 or 28; equal data always gets the same signature. Throws TYPED_DATA_MALFORMED.
- */
+/** Returns 65 bytes r || s || v with v 27 or 28; equal data always gets the same signature. Throws TYPED_DATA_MALFORMED. */
 export const signTypedData = async (data: TypedData, privateKey: Uint8Array): Promise<Uint8Array> => {
   if (Object.keys(data.types).length > TYPED_DATA_LIMITS.types)
     throw malformed(`more than ${TYPED_DATA_LIMITS.types} types`)

@@ -38,9 +38,7 @@ export const shortBlake2Compress = (input: Uint8Array, rounds: number): Uint8Arr
   return new Uint8Array(h)
 }
 
-/**
- * BLAKE2b's compression function over the input of EIP-152, which must be well-formed; returns 64 bytes in fresh memory.
- */
+/** BLAKE2b's compression function over the input of EIP-152, which must be well-formed; returns 64 bytes in fresh memory. */
 export function* blake2Compress(input: Uint8Array, rounds: number): SlicedWork<Uint8Array> {
   const memoryOwner = block.open()
   begin(input)

@@ -135,10 +135,7 @@ export const bn254Multiply = (bytes: Uint8Array): Uint8Array => {
 
 const BAD_FIELD = 2
 
-/**
- * Returns true when the product of the pairings of all pairs is 1; true for none. Throws CodedError<Bn254Error> for the first
- * invalid pair.
- */
+/** Returns true when the product of all pairings is 1, as of none. Throws CodedError<Bn254Error> for the first invalid pair. */
 export function* bn254Pairing(pairs: Uint8Array): SlicedWork<boolean> {
   const { wasm, input, block } = bn254()
   const memoryOwner = block.open()

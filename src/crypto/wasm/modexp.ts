@@ -107,9 +107,7 @@ function* powerModLong(base: bigint, exponent: Uint8Array, modulus: bigint): Sli
   return result
 }
 
-/**
- * base^exponent mod 2^bits: an odd base has an order that divides 2^(bits - 2), an even one becomes 0 from the power `bits` on.
- */
+/** base^exponent mod 2^bits: an odd base has an order that divides 2^(bits - 2), an even one becomes 0 from the power `bits` on. */
 const powerModTwo = (base: bigint, exponent: Uint8Array, bits: number): bigint => {
   const orderBits = Math.max(1, bits - 2)
   const tail = exponent.subarray(Math.max(0, exponent.byteLength - Math.ceil(orderBits / 8) - 4))
@@ -155,10 +153,7 @@ export function* powerMod(base: bigint, exponent: Uint8Array, modulus: bigint): 
 /** Most bytes of each operand of `shortPowerMod`. */
 export const SHORT_OPERAND_BYTES = 32
 
-/**
- * The same at once, of big-endian operands of SHORT_OPERAND_BYTES at most: the result has the size of the modulus. undefined: the modulus
- * is even.
- */
+/** Short form, at once: big-endian operands of SHORT_OPERAND_BYTES at most, result as long as the modulus; undefined: it is even. */
 export const shortPowerMod = (base: Uint8Array, exponent: Uint8Array, modulus: Uint8Array): Uint8Array | undefined => {
   const memoryOwner = block.open()
   operandsView.fill(0)

@@ -90,10 +90,7 @@ const feeCredits = (env: BlockEnv, fees: FeeSplit): readonly Credit[] => [
   { address: env.foundation, amountWei: fees.foundation },
 ]
 
-/**
- * Pays the shares of the block's fees, then the protocol's credits (docs/design/money.md#minting): the block's own
- * transactions see none of them.
- */
+/** Pays shares of the fees, then the protocol's credits (docs/design/money.md#minting), which the block's transactions do not see. */
 export const finishBlock = (
   run: BlockRun,
   journal: Journal,

@@ -70,10 +70,7 @@ export class BuildTimer {
     return this.#trialMs < leastMs ? 0 : Math.min(blockMs, this.#trialMs)
   }
 
-  /**
-   * Returns the same for a light candidate. The first of a block may exceed the deadline and is then alone in it, since a long one would
-   * otherwise never be included.
-   */
+  /** Returns the same for a light candidate. A block's first may exceed the deadline, alone, since else it would never be included. */
   lightAllowanceMs(isFirst: boolean): number {
     const { transactionMs } = this.#budget
     return isFirst && this.#stoppedMs === 0 ? transactionMs : Math.min(transactionMs, this.#timeMs)

@@ -31,10 +31,7 @@ interface TracedPosition {
   readonly index: number
 }
 
-/**
- * Executes a committed block's transactions in order on the state before it. They are known to be valid: an error is a fault of
- * this node, or an interrupt.
- */
+/** Executes a committed block's transactions on the state before it: an error is a fault of this node, or an interrupt. */
 export class Replay {
   /** State after the executed transactions. */
   readonly journal: Journal

@@ -97,10 +97,7 @@ const gasAfterRefunds = (tx: Transaction, { rules }: BlockPosition, used: bigint
   return higher(net, floorGas(tx, rules.intrinsic))
 }
 
-/**
- * Largest gas of a message whose transaction uses at most `gasLeft` after refunds: with refund quotient q, the gas used is at least (q
- * - 1)/q of the gas executed.
- */
+/** Largest gas of a message that uses at most `gasLeft` after refunds: with quotient q at least (q - 1)/q of what it executed. */
 export const messageGasBound = (tx: Transaction, { rules }: BlockPosition, gasLeft: bigint): bigint => {
   const kept = rules.refundQuotient - 1n
   const most = (gasLeft / kept) * rules.refundQuotient + (gasLeft % kept)

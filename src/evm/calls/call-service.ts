@@ -28,10 +28,7 @@ interface CallServiceOptions {
    * the same object while it is unchanged: a worker gets each object once.
    */
   envFor(request: CallState): Promise<SerializedEnv>
-  /**
-   * Returns the pending block's changes over the block before it, for requests with `pending`; the same object while they are
-   * unchanged.
-   */
+  /** Returns the pending block's changes, for requests with `pending`; the same object while they are unchanged. */
   overlayFor?(request: CallState): Promise<StateChanges>
   /** Grows when a development chain reverted blocks or edited its state, which invalidates the workers' caches. */
   revision?(): number

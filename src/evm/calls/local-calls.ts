@@ -186,9 +186,7 @@ export const createLocalCalls = ({ stateFor, workers, engine, bound }: LocalCall
 const kindOf = (name: string, { message: { to, data } }: CallRequest): string =>
   `${name} ${to} ${asBuffer(data.subarray(0, 4)).hexSlice()}`
 
-/**
- * The work before the code is bounded by the request's size. Authorizations need signatures recovered, and overrides may be many.
- */
+/** The work before the code is bounded by the request's size. Authorizations need signatures recovered, and overrides may be many. */
 const isSmall = (request: CallRequest): boolean =>
   requestBytes(request) <= CALL_LIMITS.local.requestBytes &&
   request.message.authorizationList === undefined &&

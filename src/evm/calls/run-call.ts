@@ -101,10 +101,7 @@ const CALL_STIPEND = 2_300n
 const ranOutOfGas = ({ failure }: CallOutcome): boolean =>
   failure?.kind === 'halt' && failure.reason === REASON.outOfGas
 
-/**
- * Largest gas the sender can pay for at the offered price; unlimited without a price. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER
- * when the value alone exceeds the balance.
- */
+/** Largest gas the sender can pay for; unlimited without a price. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER when it lacks the value. */
 const affordableGas = (call: PreparedCall, highest: bigint): bigint => {
   const { gasPrice, maxFeePerGas, value, from } = call.message
   checkValue(call)
@@ -130,9 +127,7 @@ const upperBound = ({ message, env, rules }: PreparedCall): bigint => {
 const succeeds = async (call: PreparedCall, gas: bigint): Promise<boolean> =>
   gas >= callMinimumGas(call) && (await runCall(call, gas)).failure === null
 
-/**
- * Searches the exact smallest gas limit that succeeds, above `low` (fails) and up to `high` (succeeds); `guesses` are tried first.
- */
+/** Searches the exact smallest gas limit that succeeds, above `low` (fails) and up to `high` (succeeds); `guesses` are tried first. */
 const search = async (call: PreparedCall, low: bigint, high: bigint, guesses: readonly bigint[]): Promise<bigint> => {
   let [fails, works] = [low, high]
   const tryGas = async (gas: bigint): Promise<void> => {

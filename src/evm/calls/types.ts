@@ -26,16 +26,11 @@ export interface AccessListResult {
 
 /** Calls off the main thread, bounded in gas and time (docs/design/evm-rules.md#calls). */
 export interface CallService {
-  /**
-   * `client`: for the rotation and the per-client limits while other calls wait too. A call that is cancelled rejects with Cancelled
-   * or as timed out.
-   */
+  /** `client`: for rotation and limits while other calls wait. A cancelled call rejects with Cancelled or as timed out. */
   call(request: CallRequest, client: string, cancellation?: Cancellation): Promise<CallResult>
   estimateGas(request: CallRequest, client: string, cancellation?: Cancellation): Promise<bigint>
   createAccessList(request: CallRequest, client: string, cancellation?: Cancellation): Promise<AccessListResult>
-  /**
-   * Simulates the blocks of a plan, each on the previous one; `hash` is called when code reads the hash of one of them.
-   */
+  /** Simulates the blocks of a plan, each on the previous one; `hash` is called when code reads the hash of one of them. */
   simulate(
     plan: SimulationPlan,
     client: string,

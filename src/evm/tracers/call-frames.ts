@@ -37,9 +37,7 @@ interface CallTreeOptions {
   readonly withLogs: boolean
 }
 
-/**
- * Collects the frames of one transaction into a tree. Its memory is counted: a transaction can make a million of them.
- */
+/** Collects the frames of one transaction into a tree. Its memory is counted: a transaction can make a million of them. */
 export class CallTree {
   readonly #options: CallTreeOptions
   readonly #path: CallFrame[] = []

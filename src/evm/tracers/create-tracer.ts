@@ -11,10 +11,7 @@ import type { TracerContext } from './tracer-context.ts'
 const CALLS: ReadonlySet<FrameType> = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'])
 const ENTRY_BYTES = 100
 
-/**
- * 4byteTracer of geth: selectors with the size of their arguments, and the number of calls. Calls to precompiles are not
- * counted.
- */
+/** 4byteTracer of geth: selectors with the size of their arguments, and the number of calls. Calls to precompiles are not counted. */
 const createFourByteTracer = ({ memory }: TracerContext): Tracer => {
   const counts = new Map<string, number>()
   let traced: TracedTransaction | undefined

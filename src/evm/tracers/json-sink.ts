@@ -12,10 +12,7 @@ interface JsonSinkOptions {
   readonly credits: number
 }
 
-/**
- * JSON output to a reader: collected into chunks, paused when the reader is slow, and closed properly when its producer fails
- * midway.
- */
+/** JSON output to a reader: collected into chunks, paused when the reader is slow, and closed properly when its producer fails midway. */
 export class JsonSink implements TraceOutput, Backpressure {
   readonly #options: JsonSinkOptions
   readonly #open: { pending: string | undefined; readonly closer: string }[] = []

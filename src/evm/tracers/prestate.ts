@@ -132,10 +132,7 @@ const differenceOf = (state: Journal, address: Hex, before: Before, config: Pres
   return { after, before: { ...before, storage: new Map(changed.filter(([, word]) => word !== ZERO_HASH)) } }
 }
 
-/**
- * diffMode of geth: changed accounts with their old values, and only the changed new ones. A destroyed account has no new
- * values.
- */
+/** diffMode of geth: changed accounts with their old values, and only the changed new ones. A destroyed account has no new values. */
 const differences = (touched: Touched, state: Journal, config: PrestateConfig) => {
   const pre: [Hex, Shown][] = []
   const post: [Hex, Shown][] = []

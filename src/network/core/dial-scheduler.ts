@@ -183,10 +183,7 @@ export class DialScheduler {
     this.failed(id, reason ?? 'unreachable', nowMs, random)
   }
 
-  /**
-   * Returns the pause: it doubles with each failure, and half of it is random, so that nodes that lost each other do not redial in
-   * step.
-   */
+  /** Returns the pause: doubled by each failure, half of it random, so that nodes that lost each other do not redial in step. */
   #pauseMs(failures: number, capMs: number, random: number): number {
     const { backoffMs } = this.#limits
     const fullMs = Math.min(capMs, backoffMs * 2 ** Math.min(30, failures - 1))

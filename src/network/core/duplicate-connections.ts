@@ -1,9 +1,6 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 
-/**
- * Connections that peers closed for another one of this node, while this process has none: another process runs with the node's
- * key. A single one may have another cause.
- */
+/** Connections closed for another of this node while this process has none: more than one shows a second process with its key. */
 export class DisplacedConnections {
   #ends: readonly number[] = []
   #toldMs = Number.NEGATIVE_INFINITY

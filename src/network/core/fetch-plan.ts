@@ -1,7 +1,4 @@
-/**
- * Limits of a fetch plan. It tracks announced transactions that this node lacks, and requests each from one peer at a
- * time.
- */
+/** Limits of a fetch plan. It tracks announced transactions that this node lacks, and requests each from one peer at a time. */
 interface FetchPlanLimits {
   /** Hashes in total, beyond which a peer without a reserved slot has its share only; the most of one peer. */
   readonly total: number
@@ -49,10 +46,7 @@ export class TransactionFetchPlan {
     return isReserved || this.#wants.size < total ? perPeer : share
   }
 
-  /**
-   * Records hashes announced by a peer and unknown here; those beyond a limit are dropped and left to other
-   * announcements.
-   */
+  /** Records hashes announced by a peer and unknown here; those beyond a limit are dropped and left to other announcements. */
   announced(peer: string, hashes: readonly string[], isReserved: boolean): void {
     const { announcers } = this.#limits
     const offers = this.#offers.get(peer) ?? new Set()
@@ -67,10 +61,7 @@ export class TransactionFetchPlan {
     }
   }
 
-  /**
-   * Returns the next request to this peer; undefined when one is under way or there is nothing new. The caller reports
-   * the result by `answered`.
-   */
+  /** Returns the next request to this peer; undefined: one is under way or nothing is new. The caller reports by `answered`. */
   ask(peer: string): FetchRequest | undefined {
     if (this.#asked.has(peer)) return undefined
     const hashes: string[] = []

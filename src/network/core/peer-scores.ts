@@ -1,10 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 
-/**
- * Offences of a peer and their cost (docs/design/network.md#scores). `ban` is for what no honest node does, with any software
- * version or connection.
- */
+/** Offences of a peer and their cost (docs/design/network.md#scores). `ban`: no honest node does it, with any software or connection. */
 export const OFFENCES = {
   /** Bytes that are not a frame or message of the protocol. */
   malformed: 'ban',
@@ -81,10 +78,7 @@ export class PeerScores {
     this.#limits = limits
   }
 
-  /**
-   * Restores the scores saved before a restart. A ban or score with a time in the future, from a clock that ran ahead, counts from
-   * now.
-   */
+  /** Restores the scores saved before a restart. A ban or score with a time in the future, from a clock that ran ahead, counts from now. */
   restore(known: readonly PeerScore[], nowMs: number): void {
     const { entries, banMs } = this.#limits
     for (const peerScore of known.slice(0, entries)) {

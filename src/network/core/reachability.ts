@@ -3,10 +3,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 /** Neighbours on the consensus channels by name, with the validator each proved to be; null: a relay. */
 export type ConsensusPeers = ReadonlyMap<string, Hex | null>
 
-/**
- * Validators that each neighbour reaches. In a full mesh nothing is relayed; where a connection is missing, a node that reaches both
- * ends relays between them.
- */
+/** Validators that each neighbour reaches: where a connection is missing, a node that reaches both ends relays between them. */
 export class Reachability {
   readonly #reach = new Map<string, ReadonlySet<Hex>>()
 

@@ -10,10 +10,7 @@ type RequestHandlers = {
   readonly [Name in RequestName]: (peer: Peer, question: Payload<Name>) => AnswerName<Name> | Promise<AnswerName<Name>>
 }
 
-/**
- * Empty responses, sent when a peer requests too much at once or reads too slowly, so that it tries another peer instead
- * of waiting.
- */
+/** Empty responses, sent when a peer requests too much at once or reads too slowly, so that it tries another peer instead of waiting. */
 const NOTHING: { readonly [Name in RequestName]?: AnswerName<Name> } = {
   getRecords: [],
   getBlocks: [],

@@ -15,10 +15,7 @@ export interface ChainPort {
 
 /** Membership of the consensus channels. */
 export interface MembersPort {
-  /**
-   * Returns true when this address is in the council of the open height, or of the one before or after it. Called for every message: a
-   * set lookup.
-   */
+  /** Returns true when this address is in the council of the open height or its neighbours. Called for every message: a set lookup. */
   isMember(address: Hex): boolean
   /** Returns member `index` of the committee of a height; undefined: not known. */
   memberAt(number: number, index: number): Hex | undefined
@@ -86,10 +83,7 @@ export interface ConsensusNetwork {
   reachable(members: readonly Hex[]): number
   /** Returns the others. */
   unreachable(members: readonly Hex[]): readonly Hex[]
-  /**
-   * Returns the validators for which a neighbour speaks (itself, those that named it as their relay, or all that an own relay reaches), and
-   * those it says to reach.
-   */
+  /** Validators for which a neighbour speaks (itself, those that named it, all that an own relay reaches), and those it says to reach. */
   speaker(peer: PeerId): { readonly speaksFor: readonly Hex[]; readonly reaches: readonly Hex[] } | undefined
   /** Reports a neighbour whose message is provably its own fault. */
   misbehaved(peer: PeerId): void

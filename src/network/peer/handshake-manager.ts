@@ -163,10 +163,7 @@ export class HandshakeManager {
     return undefined
   }
 
-  /**
-   * Decides whether this connection stays when there is another one to the same node; the losing handshake is closed
-   * here.
-   */
+  /** Decides whether this connection stays when there is another one to the same node; the losing handshake is closed here. */
   #isBetter(handshake: OpenHandshake, hello: Hello): boolean {
     const { peers, identity } = this.#options
     const ids = { self: identity.id, peer: hello.nodeId }

@@ -307,9 +307,6 @@ const nameOf = ({ id, remoteAddress, inbound, validator }: PenalizedPeer) => ({
   ...(validator !== null && { validator }),
 })
 
-/**
- * Returns the address that an offence counts against; null for the loopback, which several nodes of one operator may
- * share.
- */
+/** Returns the address that an offence counts against; null for the loopback, which several nodes of one operator may share. */
 export const penalizedAddress = (address: string): string | null =>
   isLoopbackAddress(address) ? null : addressGroup(address)

@@ -30,10 +30,7 @@ export interface PeerAnswer<Name extends RequestName> {
   readonly from: string
 }
 
-/**
- * Tries one peer after the other until one has a response. Keeps fewer requests per peer than it serves at once: the rest is for pings and
- * the pool.
- */
+/** Tries peers in turn until one responds, with fewer requests than a peer serves at once: the rest is for pings and the pool. */
 export class Requester {
   readonly #hub: PeerHub
   readonly #metrics: NetworkMetrics | undefined

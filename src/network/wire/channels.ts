@@ -1,7 +1,4 @@
-/**
- * Policy for a message that finds its channel's queue full. `oldest`, `newest`: that message is dropped; `close`: the connection is
- * closed, since the peer reads nothing.
- */
+/** Policy for a message at a full queue: `oldest`, `newest`: that one is dropped; `close`: the connection ends, as the peer reads nothing. */
 type DropPolicy = 'oldest' | 'newest' | 'close'
 
 interface ChannelSpec {
@@ -13,10 +10,7 @@ interface ChannelSpec {
   readonly carries: string
 }
 
-/**
- * Channels of one connection. A frame of a lower id is sent before any of a higher one, so a vote waits at most for the bytes already
- * in the socket.
- */
+/** Channels of one connection. Frames of a lower id go first, so a vote waits at most for bytes already in the socket. */
 export const CHANNELS = {
   control: { id: 0, queueBytes: 256 * 1024, drop: 'close', carries: 'handshake, ping, peer records' },
   /** Lost messages are resent (docs/design/consensus.md#state-machine), and the newest matters most. */

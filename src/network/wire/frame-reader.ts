@@ -10,10 +10,7 @@ type FrameError = { readonly code: 'FRAME_INVALID'; readonly reason: string }
 const invalid = (reason: string): CodedError<FrameError> => new CodedError({ code: 'FRAME_INVALID', reason })
 
 export interface FrameSink {
-  /**
-   * A message begins. `take`: the payload is kept; `skip`: it is read and discarded. Throws when the connection must end. Called
-   * before a byte of the payload is stored.
-   */
+  /** Called before a payload is stored. `take`: it is kept; `skip`: read and discarded. Throws when the connection must end. */
   begin(channel: ChannelName, head: MessageHead): 'take' | 'skip'
   /** A message is complete; the payload has its own memory. Throws when the connection must end. */
   deliver(channel: ChannelName, head: MessageHead, payload: Uint8Array): void

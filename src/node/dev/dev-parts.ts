@@ -50,10 +50,7 @@ const loadStateFile = async (path: string, helpers: DevHelpers, logger: Logger):
   logger.info({ path, bytes: bytes.byteLength }, 'state loaded')
 }
 
-/**
- * Saves the state to a file atomically: a failure leaves the old file complete. A name that ends in .gz makes it gzip; anvil reads and
- * writes plain JSON.
- */
+/** Saves the state to a file atomically: a failure leaves the old file. A name in .gz makes it gzip; anvil's form is plain JSON. */
 const saveStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
   const bytes = await helpers.dump(path.endsWith('.gz') ? 'gzip' : 'json')
   await replaceFile(path, bytes)

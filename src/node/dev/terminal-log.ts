@@ -43,10 +43,7 @@ interface TransactionLogOptions {
   readonly abiFolder?: string | undefined
 }
 
-/**
- * Logs a line for each transaction of a development chain: with the reason of a failure, and what contracts wrote with `console.log`.
- * Returns the function that ends it.
- */
+/** Logs each transaction of a development chain, with reason of failure and `console.log`. Returns the function that ends it. */
 export const logTransactions = ({ chain, reads, logger, abiFolder }: TransactionLogOptions): (() => void) => {
   const errorText = createErrorTexts(abiFolder)
   let waiting = 0

@@ -29,10 +29,7 @@ type CheckpointError = {
   readonly found: Hex
 }
 
-/**
- * Checks the chain against the checkpoint: at start, and when it reaches that block. Returns the function that ends it.
- * Throws CHECKPOINT_CONTRADICTED.
- */
+/** Checks the chain against the checkpoint, at start or once there. Returns the function that ends it. Throws CHECKPOINT_CONTRADICTED. */
 export const enforceCheckpoint = async (
   { number, hash }: Checkpoint,
   { blocks, chain }: { readonly blocks: Pick<BlockStore, 'block'>; readonly chain: Pick<Chain, 'onCommitted'> },

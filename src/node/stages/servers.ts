@@ -127,10 +127,7 @@ const addExplorer = async (
   )(app)
 }
 
-/**
- * Opens a port of the loopback for the explorer's calls, which have no limit by the second: what the public port serves, and the namespaces that the
- * index needs.
- */
+/** Opens a loopback port for the explorer's calls, without rate limit: what the public port serves and the index needs. */
 const openExplorerRpc = async (
   { genesis, namespaces }: NodeOptions,
   rpc: RpcServiceOptions,

@@ -4,9 +4,7 @@ import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 
-/**
- * Commit signatures of a quorum for one block: the signers (bit i of byte i>>3 = committee index i) and the 65-byte seals in index order.
- */
+/** Commit signatures of a quorum for one block: signers (bit i of byte i>>3 = committee index i) and 65-byte seals in index order. */
 export interface Certificate {
   readonly round: number
   readonly bitmap: Uint8Array

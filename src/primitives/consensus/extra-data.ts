@@ -6,10 +6,7 @@ import { encodeRlp } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 import { type Certificate, certificateItem, readCertificate } from './certificate.ts'
 
-/**
- * Content of the header's extraData (docs/design/blocks.md#extra-data): RLP of these fields in order, all covered by the
- * block hash.
- */
+/** Content of the header's extraData (docs/design/blocks.md#extra-data): RLP of these fields in order, all covered by the block hash. */
 export interface ExtraData {
   readonly version: number
   /** At most 32 bytes of the operator's choice. */

@@ -15,16 +15,10 @@ export type BlockClaim =
       readonly certificate: Certificate
     }
 
-/**
- * Result of validating a message, in gossipsub's terms: accepted ones are relayed, rejected ones lower the sender's
- * score, ignored ones neither.
- */
+/** Result of validating a message, as in gossipsub: accepted ones are relayed, rejected ones lower the score, ignored ones neither. */
 export type MessageAcceptance = 'accept' | 'reject' | 'ignore'
 
-/**
- * State of a node's open height, so that others resend only what it lacks (docs/design/consensus.md#state-machine). Not signed: the
- * connection is authenticated.
- */
+/** State of a node's open height, not signed, so that others resend only what it lacks (docs/design/consensus.md#state-machine). */
 export interface StatusMessage {
   readonly type: 'status'
   readonly number: number

@@ -28,10 +28,7 @@ export interface Receipt {
 
 const ONE = Uint8Array.of(1)
 
-/**
- * Encodes a receipt for the receipts root: RLP[status or state root, cumulative gas, bloom, logs], after the type byte
- * of a typed one (EIP-2718).
- */
+/** Encodes a receipt for the root: RLP[status or state root, cumulative gas, bloom, logs], after a type byte (EIP-2718). */
 export const encodeReceipt = (receipt: Receipt): Uint8Array => {
   const outcome = outcomeItem(receipt)
   const gas = uintItem(receipt.cumulativeGasUsed)
@@ -144,10 +141,7 @@ export const readCumulativeGas = (cursor: RlpCursor): bigint => {
   return cursor.uint(8)
 }
 
-/**
- * Decodes a peer's receipt in the form of `encodeReceipt`, without the fields that follow from its transaction. Throws
- * RECEIPT_MALFORMED.
- */
+/** Decodes a peer's receipt (`encodeReceipt`), without the fields that follow from its transaction. Throws RECEIPT_MALFORMED. */
 export const decodeReceipt = (bytes: Uint8Array): StoredReceipt =>
   decodeOrMalformed('RECEIPT_MALFORMED', () => {
     const isTyped = (bytes[0] ?? 0) < 0xc0
@@ -202,9 +196,7 @@ export function* deriveWithoutBlooms(
   return receipts
 }
 
-/**
- * Derives the complete receipts of a block, one log in a part: gas used, price, contract address and bloom follow from its transactions.
- */
+/** Derives complete receipts of a block, one log in a part: gas used, price, contract address, bloom follow from transactions. */
 export function* deriveReceipts(
   stored: readonly StoredReceipt[],
   context: ReceiptContext,

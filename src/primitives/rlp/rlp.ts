@@ -88,10 +88,7 @@ export const encodeRlpList = (encodedItems: readonly Uint8Array[]): Uint8Array =
   return out
 }
 
-/**
- * Strict: canonical lengths, no trailing bytes, bounded depth and number of items; strings are views of `bytes`. Throws
- * RLP_INVALID.
- */
+/** Strict: canonical lengths, no trailing bytes, bounded depth and number of items; strings are views of `bytes`. Throws RLP_INVALID. */
 export const decodeRlp = (bytes: Uint8Array): RlpItem => {
   const cursor = new RlpCursor(bytes)
   const budget = { items: RLP_BOUNDS.items }

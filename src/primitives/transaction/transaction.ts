@@ -210,10 +210,7 @@ export const withSender = (
   found: { readonly hash: Hex; readonly from: Hex },
 ): Transaction => new CompactTransaction(decoded, found)
 
-/**
- * Pools and caches hold many thousands of these, so byte fields are cut out of `raw` on access: each view would cost more than
- * a hundred bytes.
- */
+/** Byte fields are cut out of `raw` on access: caches hold many thousands, and each view would cost over a hundred bytes. */
 class CompactTransaction implements Transaction {
   readonly hash: Hex
   readonly from: Hex
@@ -285,10 +282,7 @@ class CompactTransaction implements Transaction {
 const itemBytes = (word: Uint8Array): number =>
   word.byteLength === 1 && (word[0] as number) < 0x80 ? 1 : word.byteLength + 1
 
-/**
- * Price of a unit of gas for the sender, wei: base fee plus tip within the cap (EIP-1559); a legacy price is paid whole
- * (docs/design/money.md#fees).
- */
+/** Price of a unit of gas, wei: base fee plus tip within the cap (EIP-1559); a legacy price is paid whole (docs/design/money.md#fees). */
 export const effectiveGasPrice = (
   tx: Pick<DecodedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
   baseFeePerGas: bigint,

@@ -75,10 +75,7 @@ export const parseAddress = (value: unknown): Hex => fixed(value, 40, 'common.Ad
 export const parseHash = (value: unknown): Hex => fixed(value, 64, 'common.Hash')
 export const parseBytes = (value: unknown): Uint8Array => bytesFromDigits(dataDigits(value))
 
-/**
- * Decodes a storage position: a QUANTITY, or a whole word of 32 bytes. Positions in mappings are hashes, and the first digit of one in
- * sixteen is 0.
- */
+/** Decodes a storage position: a QUANTITY, or a word of 32 bytes (in mappings hashes, of which one in sixteen begins with 0). */
 const parsePosition = (value: unknown): Hex => {
   if (typeof value !== 'string' || value.length < 66) return toWord(parseQuantity(value))
   return value.length === 66 ? parseHash(value) : invalidValue('hex string too long, want at most 32 bytes')

@@ -6,9 +6,7 @@ import { jsonData, jsonQuantity } from './hex.ts'
 /** Place of a log in the chain. */
 type LogPosition = Omit<LogEntry, keyof Log>
 
-/**
- * Log object in the form every Ethereum client reads. Only subscribers of a development chain see `removed`: blocks are final elsewhere.
- */
+/** Log object as Ethereum clients read it. Only a development chain's subscribers see `removed`: blocks are final elsewhere. */
 export const logJson = (log: Log, at: LogPosition, removed = false): string =>
   `${beforeData(log)}${jsonData(log.data)}${afterData(at, removed)}`
 

@@ -104,10 +104,7 @@ const nativeAlias = (name: string): string | undefined => {
   return alias !== name && METHODS[alias]?.handler === METHODS[name]?.handler ? alias : undefined
 }
 
-/**
- * Returns the methods where those that the operator switched off refuse every call; one of `eth` is switched off under its `native` name
- * too.
- */
+/** Returns the methods; those that the operator switched off refuse every call, of `eth` under the `native` name too. */
 export const withDisabled = (
   methods: Readonly<Record<string, Method>>,
   disabled: readonly string[],

@@ -49,10 +49,7 @@ export const findBlock = (view: ChainView, ref: BlockRef): MaybePromise<ChainBlo
   return typeof ref === 'number' ? view.blockByNumber(ref) : view.blockByHash(ref as Hex)
 }
 
-/**
- * Returns the ends of a range of committed blocks, both included. Its length is checked first, since a range may be both too long and beyond
- * the head.
- */
+/** Returns the ends of a range of committed blocks, included. Its length is checked first, then the head. */
 export const committedRange = async (
   view: ChainView,
   from: BlockNumberRef,

@@ -14,10 +14,7 @@ export const errorText = (id: string, error: RpcError): string =>
 export const shortId = (exactId: string | undefined): string | undefined =>
   exactId !== undefined && exactId.length <= RPC_LIMITS.idChars ? exactId : undefined
 
-/**
- * Returns the id as JSON text; undefined for an array or object, which are invalid ids, and for a long one. Absent and
- * null both become null.
- */
+/** Returns the id as JSON text, null if absent; undefined for an array, an object and a long one, which are invalid. */
 export const idToText = (id: unknown): string | undefined => {
   if (typeof id === 'number') return String(id)
   if (typeof id === 'boolean' || (typeof id === 'string' && id.length <= RPC_LIMITS.idChars)) return JSON.stringify(id)

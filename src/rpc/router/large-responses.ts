@@ -10,10 +10,7 @@ import { StreamedJson } from './raw-json.ts'
 import type { ResponseChunk } from './response.ts'
 import { createSlots, streamInTurn } from './slots.ts'
 
-/**
- * Returns true when the receipts of a block may be long: a log costs 375 gas plus 8 per byte, and takes half a kilobyte plus two bytes for
- * each.
- */
+/** Returns true when a block's receipts may be long: a log costs 375 gas plus 8 a byte, and takes 512 bytes plus two for each. */
 export const mayHaveLongReceipts = ({ header }: Pick<ChainBlock, 'header'>): boolean =>
   header.gasUsed > RPC_LIMITS.largeBlockGas
 

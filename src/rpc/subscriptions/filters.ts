@@ -206,10 +206,7 @@ export class FilterManager {
     return hashes
   }
 
-  /**
-   * Moves cursors back after a revert of blocks (development chains): the blocks that replace them are new. None moves before the
-   * beginning of its filter's range.
-   */
+  /** Moves cursors back after a revert (development chains), as replacing blocks are new; none before its filter's beginning. */
   #goBack(next: number): void {
     for (const filter of this.#filters.values())
       if (filter.kind !== 'pending') filter.next = Math.min(filter.next, Math.max(filter.first, next))
@@ -259,10 +256,7 @@ export class FilterManager {
     this.#pending.push(hash)
   }
 
-  /**
-   * Drops idle filters and pending hashes that no filter waits for. Called on creation of filters and on arrival of
-   * transactions, the only events that add memory.
-   */
+  /** Drops idle filters and unneeded pending hashes; called on new filters and transactions, the only events that add memory. */
   #sweep(force: boolean): void {
     const now = this.#nowMs()
     if (now - this.#sweptMs < (force ? FORCED_SWEEP_MS : RPC_LIMITS.filterIdleMs / 10)) return

@@ -120,10 +120,7 @@ const charged = async (
   }
 }
 
-/**
- * Returns all logs within the limits as JSON. A single block with few logs is read on this thread; other queries go to the log
- * worker, if there is one.
- */
+/** Returns all logs within the limits as JSON: a block with few logs is read here, other queries by the log worker, if any. */
 export const queryText = async (
   { view, logQueryPort, client, cancellation, budgets }: Asking,
   query: LogQuery,

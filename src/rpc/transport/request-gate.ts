@@ -45,10 +45,7 @@ export class RequestGate {
     return this.#semaphore.taken
   }
 
-  /**
-   * Returns the response; '' when the connection closed while the request was queued. The memory of a large body is freed when it is
-   * decoded.
-   */
+  /** Returns the response; '' when the connection closed in the queue. A large body's memory is freed once decoded. */
   handle(body: Buffer, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
     if (isSmallCall(body)) return this.#router.handle(body.toString('utf8'), endpoint, charge)
     const release = isLarge(body) ? undefined : this.#semaphore.tryAcquire(endpoint.context.client, demandOf(body))

@@ -6,10 +6,7 @@ import type { CouncilParams } from '../../config/networks.ts'
 import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
 
-/*
- * Storage layout of the council contract, as in contracts/Council.sol: genesis writes it, and nodes read the members from it without
- * running code.
- */
+/* Storage layout of contracts/Council.sol: genesis writes it, and nodes read the members from it without running code. */
 
 const MEMBERS = 0n
 const REGISTRATIONS = 1n
@@ -81,9 +78,7 @@ const readMember = (read: ReadWord, validator: Hex): CouncilMember | undefined =
   }
 }
 
-/**
- * Slot of the commitment to the council records of all cycles before the last; zero before the first. Outside the contract's own layout.
- */
+/** Slot, outside the contract's layout, of the commitment to council records of all cycles before the last; zero before the first. */
 export const RECORDS_SLOT = keccak256Hex(Buffer.from('tandem.council.records'))
 
 /** Rows of the council after a cycle's last block; `council` is null when its members are those of the previous cycle. */
@@ -93,10 +88,7 @@ export interface RecordRows {
   readonly council: Uint8Array | null
 }
 
-/**
- * Commitment after one more record: keccak256(commitment before, block number as u64, keccak256 of the cycle row, keccak256 of the council
- * row or zero).
- */
+/** Commitment after one more record: keccak256(commitment before, block number as u64, keccak256 of cycle row and of council row or zero). */
 export const commitRecord = (before: Hex, { number, cycle, council }: RecordRows): Hex => {
   const place = new Uint8Array(8)
   new DataView(place.buffer).setBigUint64(0, BigInt(number))

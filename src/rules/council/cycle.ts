@@ -38,10 +38,7 @@ export const nextSeed = (previousSeed: Hex, proofTip: Hex, cycle: number): Hex =
 /** Seed of cycle 0: the genesis hash takes the place of the previous seed, and there is no proof tip yet. */
 export const firstSeed = (genesisHash: Hex): Hex => nextSeed(genesisHash, ZERO_HASH, 0)
 
-/**
- * DIFFICULTY/PREVRANDAO of a block: keccak256(seed of its cycle, number as u64). Known a cycle ahead, so unsuitable for
- * lotteries.
- */
+/** DIFFICULTY/PREVRANDAO of a block: keccak256(seed of its cycle, number as u64). Known a cycle ahead, so unsuitable for lotteries. */
 export const prevRandao = (seed: Hex, number: number): Hex =>
   bytesToHex(keccak256(concatBytes(hexToBytes(seed), u64(number))))
 

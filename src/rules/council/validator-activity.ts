@@ -130,9 +130,7 @@ export const qualifiedValidators = <Member extends Registered>(
   return council.filter(member => !isOut.has(member))
 }
 
-/**
- * Groups a council by status, with the first to exclude at the head of each list; `heard`: number of members whose seals were seen.
- */
+/** Groups a council by status, with the first to exclude at the head of each list; `heard`: number of members whose seals were seen. */
 const sorted = <Member extends Registered>(
   council: readonly Member[],
   validatorRecord: ValidatorRecord,

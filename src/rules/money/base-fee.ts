@@ -56,9 +56,6 @@ const clamp = (value: bigint, lower: bigint, upper: bigint): bigint => min(max(v
 export const baseFeeGasCap = ({ gasLimit }: Pick<Header, 'gasLimit'>, params: BaseFeeParams): bigint =>
   params.rule === 'eip1559' ? gasLimit : params.maxBlockGasUsed
 
-/**
- * Suggested price of `eth_gasPrice` on a base fee: 10 % above it, never above the ceiling
- * (docs/design/money.md#suggested-price). Wei per gas.
- */
+/** Price suggested on a base fee: 10 % above, at most the ceiling (docs/design/money.md#suggested-price). Wei per gas. */
 export const suggestedGasPrice = (baseFeePerGas: bigint, params: BaseFeeParams): bigint =>
   min((baseFeePerGas * 110n) / 100n, params.upperBoundWei)

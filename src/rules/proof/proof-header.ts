@@ -154,10 +154,7 @@ const checkAnchor = (params: ChainParams, state: ProofState, header: ProofHeader
   if (want !== anchorHash) fail({ code: 'PROOF_ANCHOR_HASH', have: anchorHash, want: want ?? ZERO_HASH })
 }
 
-/**
- * Checks every rule of a header except its work: version, parent, height, coinbase, anchor, exact target. Cheap: no hash is
- * computed. Throws CodedError<ProofHeaderError>.
- */
+/** Checks all rules of a header except its work, without a hash: version to exact target. Throws CodedError<ProofHeaderError>. */
 export const checkProofHeader = (
   params: ChainParams,
   state: ProofState,

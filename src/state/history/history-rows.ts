@@ -95,9 +95,7 @@ export async function* changedKeys(
   for await (const [key, row] of store.entries(BUCKETS.historyIndex, range)) yield changedOf(key, row)
 }
 
-/**
- * Up to this many blocks are read row by row: a scan costs some round trips to another thread, a row in memory two microseconds.
- */
+/** Up to this many blocks are read row by row: a scan costs some round trips to another thread, a row in memory two microseconds. */
 const SHORT_BLOCKS = 32
 
 /** Parts of a block are numbered from 0 without gaps. */
@@ -140,9 +138,7 @@ export const valuesBefore = async (
   })
 }
 
-/**
- * Returns the value of a key after block `number` if a later block changed it; undefined: equal to the head's. Empty means absent.
- */
+/** Returns the value of a key after block `number` if a later block changed it; undefined: equal to the head's. Empty means absent. */
 export const valueAt = async (
   store: Store,
   kind: HistoryKind,

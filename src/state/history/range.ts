@@ -57,10 +57,7 @@ export async function* entriesAtBlock(store: Store, at: StateRange): AsyncGenera
   }
 }
 
-/**
- * Returns the keccak256 hashes of accounts whose stored form differs between the states after two blocks, ascending; `from` < `to`,
- * both readable.
- */
+/** Hashes of accounts whose stored form differs between the states after two readable blocks, ascending; `from` < `to`. */
 export const changedAccounts = async (
   store: Store,
   { from, to, snapshot }: { readonly from: number; readonly to: number; readonly snapshot: Snapshot },

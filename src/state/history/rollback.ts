@@ -34,10 +34,7 @@ export const collectRollback = async (
 /** Entries packed before yielding to other work: about a millisecond. */
 const SLICE_ENTRIES = 1_024
 
-/**
- * Packs a rollback for the trie, in time slices. An account whose storage changed has changed itself (its storage root), so the
- * account of every slot is in the rollback.
- */
+/** Packs a rollback for the trie, in time slices. Each slot's account is in it, since its storage root changed. */
 export const packRollback = async (rollback: Rollback): Promise<PackedBatch> => {
   const slotsOf = new Map<string, [slot: Hex, value: Uint8Array][]>()
   let entries = 0

@@ -31,10 +31,7 @@ interface Place {
 
 type Success = Extract<Applied, { fault: undefined }>
 
-/**
- * Trie with undoable blocks: a stack of layers over a permanent base. The single trie in memory is at the newest layer; leaving a
- * layer applies its undo batch.
- */
+/** Trie with undoable blocks: layers over a permanent base. The trie is at the newest; leaving one applies its undo batch. */
 export class TrieLayers {
   readonly trie: Trie
   private readonly limit: number
@@ -77,9 +74,7 @@ export class TrieLayers {
     return { root: layer.root, storageRoots }
   }
 
-  /**
-   * When a root occurs twice (a block without changes) the lower position is used: that keeps more than needed and never less.
-   */
+  /** When a root occurs twice (a block without changes) the lower position is used: that keeps more than needed and never less. */
   commit(root: Hex): void {
     if (root === this.base) return
     const place = this.layers.findIndex(layer => layer.root === root)

@@ -89,10 +89,7 @@ const toAccountProof = (address: Hex, { nodes, account, storage }: TrieProof): S
 /** Copied, since a batch is consumed by the call that gets it. */
 const copyOf = (batch: PackedBatch): PackedBatch => ({ ...batch, buffer: batch.buffer.slice(0) })
 
-/**
- * Returns the state roots of blocks that are never committed, in order on the state after block `number`. Throws MISSING_STATE,
- * PROOF_TOO_DEEP and the errors of the trie.
- */
+/** State roots of uncommitted blocks, in order after block `number`. Throws MISSING_STATE, PROOF_TOO_DEEP, errors of the trie. */
 export const previewRoots = (
   store: Store,
   trie: TrieService,

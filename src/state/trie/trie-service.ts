@@ -108,10 +108,7 @@ export class TrieService {
     return { root, storageRoots }
   }
 
-  /**
-   * Makes `root` final: undo layers beneath it are dropped, and earlier roots are never requested again. `number`: its block, whose batch
-   * is written, where rows are kept.
-   */
+  /** Makes `root` final: layers beneath are dropped, earlier roots are not requested again. `number`: its block, written where rows are kept. */
   async commit(root: Hex, number?: number): Promise<void> {
     await this.ask({ op: 'commit', root, number }, 'root')
   }

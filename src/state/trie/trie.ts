@@ -113,10 +113,7 @@ export class Trie {
     wasm.setAccountCount(at.accounts)
   }
 
-  /**
-   * Applies a packed batch. With a fault nothing was changed. A WebAssembly trap (4 GiB are full) leaves the trie unusable. Throws
-   * DamagedRow.
-   */
+  /** Applies a packed batch, wholly or not at all. A WebAssembly trap (4 GiB are full) leaves the trie unusable. Throws DamagedRow. */
   apply(batch: Uint8Array, withUndo: boolean): Applied {
     const { wasm } = this
     const size = batch.byteLength

@@ -3,10 +3,7 @@ import type { PackedBatch } from '../batch.ts'
 
 export interface ApplyResult {
   readonly root: Hex
-  /**
-   * New storage root by account key as given in the batch (address or hash), for the accounts whose storage the batch
-   * touched; others keep their storage root.
-   */
+  /** New storage root by account key of the batch (address or hash), of accounts whose storage it touched. */
   readonly storageRoots: ReadonlyMap<Hex, Hex>
 }
 

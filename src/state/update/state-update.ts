@@ -38,10 +38,7 @@ export const writeStateUpdate = (batch: Batch, update: StateUpdate, options: Wri
   history?.finish()
 }
 
-/**
- * Changes of one block, old and new values, as collected from the journal. Only real changes are included (old differs
- * from new).
- */
+/** Changes of one block, old and new values, as collected from the journal. Only real changes are included (old differs from new). */
 export interface StateChanges {
   /** Account fields; storageRoot of `after` is filled in with the root. undefined: does not exist. */
   readonly accounts: ReadonlyMap<Hex, { readonly before: Account | undefined; readonly after: Account | undefined }>

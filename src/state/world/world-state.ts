@@ -196,10 +196,7 @@ export class WorldState {
     return rootOfValues(this.#trie, this.root, values)
   }
 
-  /**
-   * Adds the values and the resulting position of the state to the batch: at the head or a block before it. The caller handles
-   * histories.
-   */
+  /** Adds the values and the state's new position (the head or before) to the batch. The caller handles histories. */
   writeValues(batch: Batch, number: number, { root, parentRoot, values }: RootedValues): void {
     assert(number <= this.number && parentRoot === this.root, 'values take the place of the head')
     putValues(batch, values)

@@ -137,10 +137,7 @@ export const checkDelegated = ({ nonce }: Transaction, sender: SenderQueue, repl
   if (nonce !== sender.nonce) refuseWith({ code: 'DELEGATED_NONCE_GAP' })
 }
 
-/**
- * Returns the accounts that a transaction may make delegate, of the signers of its authorizations, with the highest nonce of each. A used nonce
- * never takes effect.
- */
+/** Accounts that a transaction may make delegate, of its authorizations' signers, with each highest nonce. Used nonces take no effect. */
 export const authoritiesOf = (
   { authorizationList = [] }: Transaction,
   signers: readonly (Hex | undefined)[],

@@ -170,10 +170,7 @@ export class PooledTransactions {
     this.filter(sender, () => undefined)
   }
 
-  /**
-   * Returns the error for a replacement too large for the pool, which must not cost the sender its existing transaction; undefined when it
-   * has room.
-   */
+  /** Returns the error for a replacement too large for the pool, so its sender keeps the first; undefined when it has room. */
   replacementError(entry: PoolEntry, replaced: PoolEntry, sender: SenderQueue): PoolError | undefined {
     const more = entry.slots - replaced.slots
     const { pending, queued, accountQueued } = this.#limits

@@ -11,10 +11,7 @@ interface Head {
   index: number
   entry: PoolEntry
   tip: bigint
-  /**
-   * Tip as a double: orders most pairs without bigint operations. Rounding is monotonic, so only equal values need the exact
-   * comparison.
-   */
+  /** Tip as a double: orders most pairs without bigints. Rounding is monotonic, so only equal values need the exact comparison. */
   roughTip: number
 }
 

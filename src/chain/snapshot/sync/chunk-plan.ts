@@ -10,10 +10,7 @@ interface ChunkPlanOptions {
   readonly parallel: number
 }
 
-/**
- * Decides which chunks to request: lowest first, several at once, each until it is imported; failed ones are repeated before later
- * ones.
- */
+/** Decides which chunks to request: lowest first, several at once, until each is imported; failed ones before later ones. */
 export class ChunkPlan {
   readonly #options: ChunkPlanOptions
   readonly #failed: number[] = []

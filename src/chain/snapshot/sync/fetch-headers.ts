@@ -72,10 +72,7 @@ export const fetchCheckpoint = async (network: PeerSource, { number, hash }: Blo
   return sealedHeaderOf(answer[0] as SealedBlock)
 }
 
-/**
- * Fetches the certificate of a block from the header of its child, which names it; the caller verifies the quorum. Rejects as `request`
- * does.
- */
+/** Fetches the certificate of a block from its child's header; the caller verifies the quorum. Rejects as `request` does. */
 export const fetchCertificate = async (network: PeerSource, { number, hash }: BlockPlace): Promise<Certificate> => {
   const certificateIn = (sealed: SealedBlock | undefined): Certificate | null => {
     const header = sealed && headerOr(sealed)?.header
@@ -122,10 +119,7 @@ interface JoinedBlocks {
   readonly isWhole: boolean
 }
 
-/**
- * Fetches a range by as many responses as it takes: peers send as many blocks as fit, and one that sends fewer delays only its
- * own part.
- */
+/** Fetches a range by as many responses as it takes: a peer that sends fewer blocks delays only its own part. */
 const fetchJoined = async (network: PeerSource, first: number, count: number): Promise<JoinedBlocks> => {
   const blocks: Uint8Array[] = []
   const decoded: DecodedBlock[] = []

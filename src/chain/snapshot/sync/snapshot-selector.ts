@@ -56,9 +56,7 @@ export class SnapshotSelector {
     return offeredSnapshots({ network, cycleBlocks: identity.params.rewards.cycleBlocks, refused: this.#refused, from })
   }
 
-  /**
-   * Returns the newest offered snapshot whose block is proven to be part of the chain; undefined when no peer has one. Throws TrustError.
-   */
+  /** Returns the newest offered snapshot whose block is proven to be in the chain; undefined when no peer has one. Throws TrustError. */
   async choose(): Promise<ValidManifest | undefined> {
     const { network, logger } = this.#options
     const offered = await this.offered()

@@ -12,10 +12,7 @@ export interface Passwords {
   fresh(): Promise<string>
 }
 
-/**
- * Takes passwords from --password-file (one per line; the last line is used for all further files), else from TANDEM_PASSWORD,
- * else by asking.
- */
+/** Takes passwords from --password-file (one per line; the last serves all further files), else from TANDEM_PASSWORD, else asks. */
 export const passwordsFrom = (
   passwordFile: string | undefined,
   terminal: Terminal = processTerminal,

@@ -1,10 +1,7 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 
-/**
- * Terminal for questions: the standard input when it is a terminal, and the standard error for the questions, since
- * results go to the output.
- */
+/** Terminal for questions: standard input when it is one, and standard error for the questions, since results go to the output. */
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly output: NodeJS.WritableStream

@@ -9,10 +9,7 @@ interface OpenedKey {
   readonly encrypted: boolean
 }
 
-/**
- * Reads a private key from a keystore (v3), whose password is asked for only then, or from 64 hex digits. `path` 0 is the standard
- * input; `option` is named in messages.
- */
+/** Reads a private key from a keystore (v3; asks for its password) or 64 hex digits. `path` 0: standard input; `option`: for messages. */
 export const readKey = async (
   path: string | 0,
   option: string,

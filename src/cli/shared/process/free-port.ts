@@ -19,10 +19,7 @@ export interface ListenError extends NodeJS.ErrnoException {
   readonly freePort?: number
 }
 
-/**
- * Adds to an error of listening what its text then names: the option among `given` that has the port or host, and the next free port.
- * Other errors stay as they are.
- */
+/** Adds what an error of listening names: the option among `given` that has the port or host, and the next free port. */
 export const nameListenOption = async (error: unknown, given: ListenOptions = {}): Promise<unknown> => {
   if (!(error instanceof Error)) return error
   const { code, syscall, address, hostname, port } = error as ListenError

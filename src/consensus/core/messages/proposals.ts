@@ -71,10 +71,7 @@ const isAcceptable = ({ height, config }: StepContext, proposal: Proposal): bool
   return proposersOf(height, proposal, allowed).some(index => members[index] === proposer)
 }
 
-/**
- * Returns the proposers a header may name: this round's proposer for a fresh block, any proposer up to the prepared round for a
- * reproposed one.
- */
+/** Returns proposers a header may name: this round's for a fresh block, any up to the prepared round for a reproposed one. */
 const proposersOf = ({ config }: HeightState, proposal: Proposal, allowed: AllowedProposal): readonly number[] => {
   if (allowed.kind !== 'prepared') return [proposerIndex(config, config.number, proposal.round)]
   const rounds = Math.min(allowed.round + 1, config.members.length)

@@ -43,10 +43,7 @@ export const receiveRoundChange = (ctx: StepContext, change: RoundChange): void 
   tryPropose(ctx)
 }
 
-/**
- * When more members than can be faulty are in later rounds, jumps to the lowest of the f+1 highest
- * (docs/design/consensus.md#state-machine).
- */
+/** Jumps to the lowest of the f+1 highest later rounds, if f+1 members are there (docs/design/consensus.md#state-machine). */
 const jump = (ctx: StepContext): void => {
   const { height } = ctx
   const later = [...height.roundChanges.values()]

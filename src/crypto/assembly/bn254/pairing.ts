@@ -6,10 +6,7 @@ import {
   B3_TWIST, CURVE_SCRATCH, FP, FP12, FP2, FP6, LINE, MILLER, ONE, PAIR, PAIR_P, PAIR_Q, PAIR_SIZE, TOTAL, WAITING, WORK,
 } from "./memory";
 
-/*
- * Optimal ate pairing (Vercauteren 2010) with projective steps as in Aranha, Barreto, Longa, Ricardini 2013. The queued pairs share
- * the squarings of their Miller loop.
- */
+/* Optimal ate pairing (Vercauteren 2010), projective steps of Aranha et al. 2013; queued pairs share squarings of the Miller loop. */
 const X: usize = 0;
 const Y: usize = FP2;
 const Z: usize = 2 * FP2;
@@ -178,10 +175,7 @@ function easyPart(): void {
   fp12.mul(BASE, BASE, A);
 }
 
-/**
- * Raises BASE to a multiple of (p^4 - p^2 + 1) / r that shares no factor with r (Fuentes-Castaneda, Knapp, Rodriguez-Henriquez
- * 2011).
- */
+/** Raises BASE to a multiple of (p^4 - p^2 + 1) / r that shares no factor with r (Fuentes-Castaneda, Knapp, Rodriguez-Henriquez 2011). */
 function hardPart(): void {
   powerMinusX(POWER, BASE);
   fp12.squareCyclotomic(A, POWER); // -2x

@@ -70,10 +70,7 @@ export interface CallOutcome {
   readonly failure: EngineFailure | null
 }
 
-/**
- * Returns the block as the call sees it. Without a price its base fee is 0, as in geth: no price is below the base fee of its
- * block.
- */
+/** Returns the block as the call sees it. Without a price its base fee is 0, as in geth: no price is below the base fee of its block. */
 const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides | undefined): EngineEnv => {
   const base = isUnpriced(message) ? unpricedEnv(env) : env
   if (overrides === undefined) return base

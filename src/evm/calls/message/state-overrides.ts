@@ -35,9 +35,7 @@ const applyOne = async (
 
 const refuse = (detail: CallError) => new CodedError<CallError>(detail)
 
-/**
- * Returns the positions of moved precompiles after the overrides; undefined: as in the fork. Code at the address of one removes it.
- */
+/** Returns the positions of moved precompiles after the overrides; undefined: as in the fork. Code at the address of one removes it. */
 const precompileMoves = (
   overrides: readonly (readonly [Hex, AccountOverride])[],
   precompiles: ReadonlySet<Hex>,

@@ -64,9 +64,7 @@ interface SimulatedBlockContext {
 
 const ownLogs = (logs: readonly Log[]): readonly Log[] => logs.map(log => ({ ...log, data: copyBytes(log.data) }))
 
-/**
- * Returns the transaction of a call at its position; absent members default to all that the block and the simulation have left.
- */
+/** Returns the transaction of a call at its position; absent members default to all that the block and the simulation have left. */
 const place = ({ journal, run, meter }: SimulatedBlockContext, call: CallMessage): Transaction => {
   const { env } = run
   const left = env.gasLimit - run.gasUsed

@@ -6,10 +6,7 @@ import type { EngineFailure } from '../../engine.ts'
 import type { BlockExecution } from '../../executor-types.ts'
 import type { BlockOverrides, CallMessage, StateOverrides } from '../message/call-args.ts'
 
-/*
- * Simulated blocks (eth_simulateV1 of the execution APIs): blocks of calls on a state, each on the result of the previous
- * one.
- */
+/* Simulated blocks (eth_simulateV1 of the execution APIs): blocks of calls on a state, each on the result of the previous one. */
 
 /** One entry of `blockStateCalls`. */
 export interface BlockCalls {

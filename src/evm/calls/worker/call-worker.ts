@@ -41,9 +41,7 @@ import {
   type WorkerStart,
 } from './worker-protocol.ts'
 
-/*
- * Memory of the calls of one worker thread: frames, which are outside the heap, and the words and lists of the interpreter on the heap.
- */
+/* Memory of the calls of one worker thread: frames, which are outside the heap, and the words and lists of the interpreter on the heap. */
 
 /** Returns true while the calls hold more than their limits, or left garbage of that size. */
 const isBeyondMemory = (): boolean => {

@@ -1,7 +1,4 @@
-/**
- * Scheduler of calls that share a thread: one slice per event-loop turn, so that a new call waits for one slice at most, however
- * many others run.
- */
+/** Scheduler of calls in a thread: one slice a turn of the event loop, so a new call waits for one, however many others run. */
 export const createSliceScheduler = () => {
   const waiting: (() => void)[] = []
   let pumping = false

@@ -67,10 +67,7 @@ export interface WorkerStart {
   readonly shared: SharedArrayBuffer
 }
 
-/**
- * Indexes in the shared memory (Int32Array): the running job, a counter that grows while the worker is alive, and the id of its thread
- * (base/worker/thread-time.ts).
- */
+/** Indexes in shared memory (Int32Array): running job, counter that grows while alive, id of the thread (base/worker/thread-time.ts). */
 export const CALL_RUNNING_JOB = 0
 export const CALL_HEARTBEAT = 1
 export const CALL_THREAD_ID = 2

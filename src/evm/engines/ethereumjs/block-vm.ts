@@ -209,10 +209,7 @@ const checkOwnBlobRules = ({ blobs }: BlockEnv, tx: Transaction, blobGasUsed: bi
   if (blobGasUsed + blobGas(tx) > GAS_PER_BLOB * BigInt(blobs.maxPerBlock)) throw new Error('too many blobs')
 }
 
-/**
- * The library's transaction parameters, with the network's flat calldata price (docs/design/evm-rules.md#calldata) and the block's
- * bound on blobs.
- */
+/** The library's transaction parameters, with the flat calldata price (docs/design/evm-rules.md#calldata) and the bound on blobs. */
 const transactionParams = ({ params, blobs }: BlockEnv): ParamsDict => {
   const copy: ParamsDict = structuredClone(paramsTx)
   const replace = (name: string, value: bigint | number): void => {
@@ -227,10 +224,7 @@ const transactionParams = ({ params, blobs }: BlockEnv): ParamsDict => {
   return copy
 }
 
-/**
- * Returns the library's transaction, its sender recovered from the signature, its gas limit reduced to the usable part
- * (docs/design/evm-rules.md#limits).
- */
+/** The library's transaction: sender recovered, gas limit reduced to its usable part (docs/design/evm-rules.md#limits). */
 const oracleTransaction = (tx: Transaction, env: BlockEnv, common: Common): TypedTransaction => {
   const options = { common, params: transactionParams(env), freeze: false }
   const impersonated = impersonatedSenderOn(env.params, tx)

@@ -33,10 +33,7 @@ const ecrecover = (digest: Uint8Array, v: bigint, r: Uint8Array, s: Uint8Array, 
   return key
 }
 
-/**
- * For `new Common({ customCrypto })`: the libraries' transactions, blocks, tries and precompiles then use this node's hashes and
- * recovery.
- */
+/** For `new Common({ customCrypto })`: the libraries then use this node's hashes and recovery. */
 export const customCrypto: CustomCrypto = {
   keccak256,
   sha256: bytes => new Uint8Array(createHash('sha256').update(bytes).digest()),
@@ -164,10 +161,7 @@ const blobsNotServed = (): never => {
   throw new Error('blobs are not part of this chain')
 }
 
-/**
- * The only function of a KZG library that the EVM calls; blobs never reach this node, only hashes of some
- * (docs/design/evm-rules.md#forks-in-force).
- */
+/** The only function of a KZG library that the EVM calls; blobs never reach this node (docs/design/evm-rules.md#forks-in-force). */
 export const kzgVerifier = {
   verifyProof,
   blobToKzgCommitment: blobsNotServed,

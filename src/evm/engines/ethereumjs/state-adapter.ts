@@ -28,10 +28,7 @@ const shortWord = (word: Hex): Uint8Array => {
 const wordFrom = (bytes: Uint8Array): Hex =>
   bytes.byteLength === 32 ? bytesToHex(bytes) : `0x${bytesToHex(bytes).slice(2).padStart(64, '0')}`
 
-/**
- * Adapter of a journal to EthereumJS' state interface. Its checkpoints are those of the journal; functions that only the trie, its
- * roots and proofs need are rejected.
- */
+/** Adapter of a journal, checkpoints too, to EthereumJS' state interface; functions of the trie, its roots and proofs are rejected. */
 export class EthereumJsStateAdapter implements StateManagerInterface {
   #journal: Journal | undefined = undefined
   readonly #marks: number[] = []
@@ -150,9 +147,7 @@ export class EthereumJsStateAdapter implements StateManagerInterface {
 
   clearCaches(): void {}
 
-  /**
-   * The VM calls it for each receipt before Byzantium, whose root is set afterwards (block/pacer.ts): a journal has no root.
-   */
+  /** The VM calls it for each receipt before Byzantium, whose root is set afterwards (block/pacer.ts): a journal has no root. */
   async getStateRoot(): Promise<Uint8Array> {
     return EMPTY_ROOT_BYTES
   }

@@ -110,10 +110,7 @@ export const LAYOUT = {
    */
   unpaged: 4 * MIB,
 } as const
-/**
- * Pages of codes: more than there are frames. A code beyond them is read from the store at each call by which it gets its place back, for
- * 100 gas, so there are many.
- */
+/** Pages of codes: more than frames. A code beyond them is read from the store at each call, for 100 gas, so there are many. */
 export const CODE_PAGES = 8 * KIB
 /** Memory limit of a message's frames. */
 const FRAME_BYTES = 128 * MIB

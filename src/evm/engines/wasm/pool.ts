@@ -12,9 +12,7 @@ const MAX_BYTES = 512 * MIB
 const IDLE_BYTES = 64 * MIB
 /** Limit of each of them; a larger machine is a spare one. */
 const LARGE_BYTES = 8 * MIB
-/**
- * Time for which one larger machine is kept for the next large message: one is often followed by another, in the same block or the next.
- */
+/** Time for which one larger machine is kept: a large message is often followed by another, in this block or the next. */
 const SPARE_MS = 10_000
 
 const idle: Machine[] = []

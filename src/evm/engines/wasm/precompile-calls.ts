@@ -17,10 +17,7 @@ export class PrecompileCalls {
   readonly #isCalledByCode: boolean
   #failure: string | undefined = undefined
 
-  /**
-   * `isCalledByCode`: the message itself is not to a precompile, so that no reason of a failure is seen. `check` returns a promise when it
-   * is time to yield.
-   */
+  /** `isCalledByCode`: reasons of failures are not seen then. `check` returns a promise when it is time to yield. */
   constructor(run: RunState, isCalledByCode: boolean, check: Check) {
     this.#run = run
     this.#isCalledByCode = isCalledByCode
@@ -52,10 +49,7 @@ export class PrecompileCalls {
     return result instanceof Promise ? result.then(done => this.#finish(gas, done)) : this.#finish(gas, result)
   }
 
-  /**
-   * `limit`: gas that it was given, less than the frame's where the bound of the message is near. A failure consumes all of the frame's
-   * gas.
-   */
+  /** `limit`: gas it was given, less than the frame's near the message's bound. A failure consumes all of the frame's gas. */
   #finish(limit: bigint, { output, gasUsed, failure }: PrecompileResult): number {
     const { machine } = this.#run
     const gas = machine.wasm.frameGas()

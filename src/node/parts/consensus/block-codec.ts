@@ -30,10 +30,7 @@ export const networkCodec = (recovery: RecoverMany): BlockCodec => ({
   },
 })
 
-/**
- * Decodes repeated blocks once: each block arrives from several neighbours, in later rounds, and again from neighbours that take this
- * node to be behind. Keyed by bytes.
- */
+/** Decodes repeated blocks once, by their bytes: each comes from several neighbours, and again in later rounds. */
 export const cachingBlockCodec = ({ encode, decode }: BlockCodec): BlockCodec => {
   const decoded = new Lru<string, Promise<Block>>(NETWORK_LIMITS.decodedBlocks)
   return {

@@ -1,10 +1,7 @@
 import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
 
-/**
- * Folder of the consensus log and the watermarks. Each rewind of a development chain starts another folder, since earlier
- * signatures were for removed blocks.
- */
+/** Folder of consensus log and watermarks; another after each rewind of a development chain, as former signatures were for removed blocks. */
 export const consensusFolder = (dataDir: string, rewinds = 0): string =>
   rewinds === 0 ? join(dataDir, 'consensus') : join(dataDir, 'consensus', `after-${rewinds}`)
 

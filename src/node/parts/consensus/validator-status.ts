@@ -6,10 +6,7 @@ import type { CommitteePort } from '../../../consensus/ports.ts'
 import { endsCycle } from '../../../rules/council/cycle.ts'
 import { toleratedFaults } from '../../../rules/council/quorum.ts'
 
-/**
- * Logs the status of this node's validator when it is not voting: a wrong key shows at once, and a newly registered validator
- * has to wait until it serves.
- */
+/** Logs the status of a validator that is not voting: a wrong key shows at once, and a new validator waits until it serves. */
 export const reportValidatorStatus = (
   validator: Hex,
   council: Pick<Council, 'memberStatuses'>,

@@ -32,10 +32,7 @@ interface ExplorerRpc {
 const PATHS = ['/api', '/api/*', EXPLORER_PATH, `${EXPLORER_PATH}/*`]
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/**
- * The explorer on the public port: its requests are passed on to a process of its own, which the first of them starts. Returns the function that adds
- * the routes.
- */
+/** Explorer on the public port: a process of its own, started by the first request. Returns the function that adds the routes. */
 export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown): ((app: FastifyInstance) => void) => {
   const { explorer, openRpc, dataDir, ephemeral, hasFaucet, disabledMethods, publicNamespaces, logger } = options
   const forwardKey = randomBytes(32).toString('hex')

@@ -13,10 +13,7 @@ import { type MethodTable, method } from '../../router/method.ts'
 import { optional } from '../../router/method-description.ts'
 import { answerCall } from './thrown-reverts.ts'
 
-/**
- * Returns the block for estimates that name none. Where each transaction gets a block at once it is the next one: its time may have been
- * set, and gas may depend on it.
- */
+/** Returns the block for estimates that name none: in instant mode the next, since its time may be set and gas depend on it. */
 export const estimateBlock = ({ dev }: Pick<Context, 'dev'>): 'latest' | 'pending' =>
   dev?.mode.automine ? 'pending' : 'latest'
 

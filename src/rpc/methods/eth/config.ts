@@ -62,10 +62,7 @@ const changesOf = ({ forks, blobForks }: ChainParams): readonly number[] => {
   return [...new Set([0, ...heights])].sort((a, b) => a - b)
 }
 
-/**
- * Timestamp of the block at which rules begin: 0 for genesis, that of the block when it exists, else an estimate by the block time, since
- * forks come by number here.
- */
+/** Timestamp at which rules begin: 0 for genesis, that of an existing block, else an estimate, since forks come by number. */
 const activationTime = async (view: ChainView, number: number): Promise<number> => {
   if (number === 0) return 0
   const head = view.head().header

@@ -56,10 +56,7 @@ const newestOf = (view: ChainView, ref: BlockNumberRef): number => {
   return number
 }
 
-/**
- * Result of eth_feeHistory: base fees of the blocks and of the next one, gas used ratio against the base fee rule's
- * bound, and tips paid.
- */
+/** Result of eth_feeHistory: base fees up to the next block's, gas used over the base fee rule's bound, tips paid. */
 const feeHistory = async (
   { view, client }: Pick<Context, 'view' | 'client'>,
   count: number,

@@ -79,10 +79,7 @@ const submitAgain = async ({ pool, view }: Context, raw: Uint8Array): Promise<He
   }
 }
 
-/**
- * Returns the final receipt of a submitted transaction. Throws code 5 for one behind a gap of nonces, 4 for one that is replaced or dropped,
- * and after the time.
- */
+/** Returns the final receipt of a submitted transaction. Throws 5 behind a gap of nonces, 4 if replaced, dropped or late. */
 const receiptOf = async (context: Context, hash: Hex, ms: number): Promise<RawJson | StreamedJson> => {
   const { pool, responseCache } = context
   const waiting = pool.get(hash)

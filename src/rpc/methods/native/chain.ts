@@ -168,10 +168,7 @@ const forkStatus = (params: ChainParams, number: number, proofHeight: number): o
 /** Height of the newest proof header; 0, the genesis, without a proof chain. */
 const proofHeight = ({ proofChain }: Context): number => proofChain?.height() ?? 0
 
-/**
- * Chain and node methods of the network's own namespace (docs/interface.md#native-methods); rpc/methods/methods.ts holds the aliases of
- * eth methods.
- */
+/** Chain and node methods of the network's own namespace (docs/interface.md#native-methods); methods.ts holds the aliases of eth. */
 export const nativeChain = {
   native_clientVersion: method({
     summary: 'Name, version, platform and runtime of the node',

@@ -20,10 +20,7 @@ const hostName = (host: string): string => {
   return (colon === -1 ? host : host.slice(0, colon)).toLowerCase()
 }
 
-/**
- * Returns true when a Host header is on the list. Addresses and localhost always pass, since only other names can be rebound (DNS
- * rebinding).
- */
+/** Returns true for a Host header on the list, and for addresses and localhost, which cannot be rebound (DNS rebinding). */
 export const hostAllowed = (hosts: readonly string[], header: string | undefined): boolean => {
   if (header === undefined || hosts.includes('*')) return true
   const name = hostName(header)
@@ -36,10 +33,7 @@ const LOCAL = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
 const isListed = (origins: readonly string[], origin: string): boolean =>
   origins.includes('*') || origins.includes(origin) || (origins.includes('localhost') && LOCAL.test(origin))
 
-/**
- * Returns true when a page of this origin may open a WebSocket: the list names the origin, the client is not a browser, or the origin is
- * local and there is no list.
- */
+/** Returns true when an origin may open a WebSocket: it is listed, no browser's, or local where there is no list. */
 export const originAllowed = (origins: readonly string[], origin: string | undefined): boolean =>
   origin === undefined || isListed(origins, origin) || (origins.length === 0 && LOCAL.test(origin))
 

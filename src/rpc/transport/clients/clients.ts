@@ -9,9 +9,7 @@ import type { MaybePromise } from '../../router/block-reads.ts'
 import type { Endpoint } from '../../router/method.ts'
 import { ClientAddress, type TrustProxy } from './client-address.ts'
 
-/**
- * Returns the client id of an address for shared limits: the IPv4 address, or the /64 of an IPv6 address, which belongs to one subscriber.
- */
+/** Returns the client id of an address for limits: IPv4 address, or /64 of an IPv6 address, which has one subscriber. */
 export const clientIdOf = (address: string | undefined): string => subscriberOf(address ?? '')
 
 /** Returns the endpoint with the context of a connection of a client, by its id. */

@@ -126,10 +126,7 @@ const sendResponse = (reply: FastifyReply, { status, headers, body }: WebRespons
 
 type Work = NonNullable<ReturnType<MiningPort['work']>>
 
-/**
- * `GET /work`: the work of native_getWork. With `longpollid`, the seal hash of the work that the miner has, the answer waits for other
- * work, half a minute at most.
- */
+/** `GET /work`: native_getWork. With `longpollid`, the miner's seal hash, it waits for other work, half a minute at most. */
 export const addWorkRoute = (app: FastifyInstance, mining: Pick<MiningPort, 'work' | 'onWork'>): void => {
   const places = new ClientBudget(RPC_LIMITS.workPolls)
   app.get('/work', async (request: FastifyRequest, reply: FastifyReply) => {

@@ -1,7 +1,4 @@
-/*
- * RLP of nodes (yellow paper, appendices B to D) and the reference kept in each node's parent: its keccak256, or the encoding itself if
- * shorter than 32 bytes.
- */
+/* RLP of nodes (yellow paper, B to D) and the reference in a node's parent: its keccak256, or an encoding below 32 bytes. */
 import { keccak256 } from "../../../crypto/assembly/keccak";
 import {
   BRANCH, EMPTY, INLINE, LEAF, LEAF_FIELDS, LEAF_STORAGE, childOf, codeHashAt, copyWord, inStorage, isInline, kindOf, maskOf, nibble, nodeOf,
@@ -151,10 +148,7 @@ function encodeExtension(extension: usize): void {
   reference(extension);
 }
 
-/**
- * Encodes the node of a slot, whose children have their references, at encodedAt; returns the size. `depth` is the number of nibbles
- * above it.
- */
+/** Encodes a slot's node, whose children have references, at encodedAt; returns the size. `depth`: nibbles above it. */
 export function encode(slot: usize, depth: u32): u32 {
   w = ENCODED;
   const kind = kindOf(slot);

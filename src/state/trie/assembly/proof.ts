@@ -1,7 +1,4 @@
-/*
- * Merkle proofs (EIP-1186): the encodings of the nodes on the way to a key, the root first. Nodes shorter than 32 bytes
- * are embedded in their parents.
- */
+/* Merkle proofs (EIP-1186): encoded nodes on the way to a key, root first; those below 32 bytes are embedded in parents. */
 import { encode, encodedAt, rootHash, EMPTY_ROOT } from "./encode";
 import { reserve } from "./memory";
 import { addMissing, beginMissing, missingCount } from "./missing";

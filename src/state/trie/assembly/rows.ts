@@ -408,10 +408,7 @@ function writeLeaf(leaf: usize, depth: u32): void {
 let target: f64 = 0;
 let turn: u32 = 0;
 
-/**
- * Frees unchanged rows until at most `bytes` of nodes are in use: those without a key looked up since the last round, then others, lower
- * ones before those above them.
- */
+/** Frees unchanged rows until at most `bytes` of nodes are in use: first those without a recently read key, lower ones first. */
 export function trim(bytes: f64): void {
   target = bytes;
   for (let round = 0; round < 2 && usedBytes() > target; round++) {

@@ -181,10 +181,7 @@ function updateExtension(slot: usize, depth: u32, lo: usize, hi: usize): void {
   releaseExtension(extension);
 }
 
-/**
- * Returns a branch at the fork of an extension's path, with the rest after the fork as its only child. The extension itself is
- * unchanged.
- */
+/** Returns a branch at the fork of an extension's path (unchanged), with the rest after the fork as its only child. */
 function splitExtension(extension: usize, fork: u32, depth: u32): usize {
   const path = pathAt(extension);
   const rest = pathLength(extension) - fork - 1;

@@ -1,7 +1,4 @@
-/*
- * Gas clock of the whole message, derived from the current frame's gas without a counter of its own: the next pause,
- * and the bound of the message.
- */
+/* Gas clock of the message, derived from the current frame's gas: the next pause, and the bound of the message. */
 export let pauseAt: i64 = 0;
 /** Gas that the message may use after the pause. */
 let afterPause: i64 = 0;

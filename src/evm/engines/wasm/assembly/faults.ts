@@ -1,7 +1,4 @@
-/*
- * Reasons why an opcode does not run, in the order of EthereumJS' checks: opcodes of variable price read their operands
- * first.
- */
+/* Reasons why an opcode does not run, in the order of EthereumJS' checks: opcodes of variable price read their operands first. */
 import { isZero, toSize } from "./word";
 import { endOf, growthPrice, KNOWN, PRICED_SHIFT, TABLE, WRITES } from "./prices";
 import { frame } from "./frames";
@@ -19,10 +16,7 @@ function memoryPrice(op: u32, top: usize): i64 {
   return size > <u64>1 << 32 ? <i64>1 << 62 : growthPrice(have, endOf(offset, size)) + (<i64>size << 3);
 }
 
-/**
- * Returns the fault where gas is short or the stack does not fit. `gas` is the remainder after the opcode's fixed
- * price.
- */
+/** Returns the fault where gas is short or the stack does not fit. `gas` is the remainder after the opcode's fixed price. */
 export function fault(op: u32, height: u32, sp: usize, gas: i64): i32 {
   const row = TABLE + (<usize>op << 3);
   const flags = <u32>load<u16>(row, 6);

@@ -1,7 +1,4 @@
-/*
- * Call frames, stacked at the end of memory: record, stack of 1,024 words, memory of the code. A frame's memory can grow because
- * nothing follows the newest frame.
- */
+/* Call frames, stacked at the end of memory: record, stack of 1,024 words, memory of the code, which grows since nothing follows. */
 import { align, codesEnd, codesStart, exhaust, framesStart, reserve } from "./memory";
 import { clearWords } from "./ranges";
 import { copy } from "./word";

@@ -1,6 +1,4 @@
-/*
- * Short ranges of memory. A bulk operation of WebAssembly is a call of the runtime, which takes as long as a few hundred bytes here.
- */
+/* Short ranges of memory. A bulk operation of WebAssembly is a call of the runtime, which takes as long as a few hundred bytes here. */
 import { clear, copy } from "./word";
 
 /** Longest range that a loop does faster. */

@@ -1,7 +1,4 @@
-/*
- * Bloom and RLP list of the message's logs, for its receipt (Yellow Paper 4.3.1), written when the message has ended: the list into the
- * memory of the frames.
- */
+/* Bloom and RLP list of the message's logs, for its receipt (Yellow Paper 4.3.1), written at its end into the memory of frames. */
 import { keccak256 } from "../../../../crypto/assembly/keccak";
 import { logsAt } from "./logs";
 import { align, framesStart, logsStart, reserve } from "./memory";

@@ -1,6 +1,4 @@
-/*
- * Why the last frame failed, and what the host is to provide.
- */
+/* Why the last frame failed, and what the host is to provide. */
 import { FAILED } from "./layout";
 
 /** Reason of the last failed frame. */

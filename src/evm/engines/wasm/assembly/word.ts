@@ -1,7 +1,4 @@
-/*
- * 256-bit words: four u64 limbs in memory, the lowest first. Every function takes addresses; results may overlap operands unless
- * a function says otherwise.
- */
+/* 256-bit words: four u64 limbs in memory, lowest first. Functions take addresses; results may overlap operands unless said. */
 
 // @ts-ignore: decorator
 @inline export function copy(to: usize, from: usize): void {
