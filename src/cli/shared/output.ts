@@ -23,8 +23,9 @@ export const errorMessage = (error: unknown): string => {
   return String(error)
 }
 
-/** Formats wei as tokens, with thousands separators and no trailing zeros. */
+/** Formats wei as tokens, with thousands separators and no trailing zeros; without Intl, which takes a tenth of a start to load. */
 export const formatTokens = (wei: bigint): string => {
   const fraction = withoutTrailing((wei % 10n ** 18n).toString().padStart(18, '0'), '0')
-  return `${(wei / 10n ** 18n).toLocaleString('en')}${fraction && `.${fraction}`}`
+  const whole = (wei / 10n ** 18n).toString().replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, ',')
+  return `${whole}${fraction && `.${fraction}`}`
 }
