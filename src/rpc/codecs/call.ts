@@ -16,8 +16,8 @@ import {
   parseHash,
   parseQuantity,
   parseUint64,
-  QUANTITY_SCHEMA,
 } from './scalars.ts'
+import { quantities } from './schemas.ts'
 
 /** Call object of docs/interface.md#call as sent by the client: absent members are undefined. */
 export interface TransactionArgs {
@@ -61,12 +61,10 @@ const AUTHORIZATION_LIST_SCHEMA: JsonSchema = {
     type: 'object',
     required: ['chainId', 'address', 'nonce', 'yParity', 'r', 's'],
     properties: {
-      chainId: QUANTITY_SCHEMA,
+      ...quantities('chainId', 'r', 's'),
       address: ADDRESS_SCHEMA,
       nonce: { type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]{0,15})$' },
       yParity: BYTE_SCHEMA,
-      r: QUANTITY_SCHEMA,
-      s: QUANTITY_SCHEMA,
     },
   },
 }
@@ -130,16 +128,10 @@ const CALL_MEMBERS: Readonly<Record<string, JsonSchema>> = {
   type: BYTE_SCHEMA,
   from: ADDRESS_SCHEMA,
   to: { anyOf: [ADDRESS_SCHEMA, { type: 'null' }] },
-  gas: QUANTITY_SCHEMA,
-  gasPrice: QUANTITY_SCHEMA,
-  maxFeePerGas: QUANTITY_SCHEMA,
-  maxPriorityFeePerGas: QUANTITY_SCHEMA,
-  value: QUANTITY_SCHEMA,
+  ...quantities('gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'value', 'nonce', 'chainId'),
   input: DATA_SCHEMA,
   data: DATA_SCHEMA,
   accessList: ACCESS_LIST_SCHEMA,
-  nonce: QUANTITY_SCHEMA,
-  chainId: QUANTITY_SCHEMA,
   authorizationList: AUTHORIZATION_LIST_SCHEMA,
 }
 

@@ -30,3 +30,9 @@ export const within = <T>(place: string, parse: () => T): T => {
     throw error instanceof InvalidArgument ? new InvalidArgument(`${place}: ${error.message}`) : error
   }
 }
+
+/** Rejects members that would select a kind of transaction or block that this node has not, instead of ignoring them. */
+export const refuseMembers = (object: JsonObject, names: readonly string[], why: string): void => {
+  for (const name of names)
+    member(object, name, value => (Array.isArray(value) && value.length === 0 ? undefined : invalidValue(why)))
+}

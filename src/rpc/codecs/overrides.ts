@@ -13,9 +13,9 @@ import {
   parseQuantity,
   parseSlot,
   parseUint64,
-  QUANTITY_SCHEMA,
   slot,
 } from './scalars.ts'
+import { addresses, hashes, quantities } from './schemas.ts'
 
 const LIMIT = 10_000
 
@@ -58,8 +58,7 @@ export const stateOverrides: Codec<StateOverrides> = codec(
     additionalProperties: {
       type: 'object',
       properties: {
-        balance: QUANTITY_SCHEMA,
-        nonce: QUANTITY_SCHEMA,
+        ...quantities('balance', 'nonce'),
         code: DATA_SCHEMA,
         state: SLOTS_SCHEMA,
         stateDiff: SLOTS_SCHEMA,
@@ -81,16 +80,9 @@ export const blockOverrides: Codec<BlockOverrides> = codec(
   {
     type: 'object',
     properties: {
-      number: QUANTITY_SCHEMA,
-      time: QUANTITY_SCHEMA,
-      gasLimit: QUANTITY_SCHEMA,
-      feeRecipient: ADDRESS_SCHEMA,
-      coinbase: ADDRESS_SCHEMA,
-      prevRandao: HASH_SCHEMA,
-      random: HASH_SCHEMA,
-      baseFeePerGas: QUANTITY_SCHEMA,
-      baseFee: QUANTITY_SCHEMA,
-      blobBaseFee: QUANTITY_SCHEMA,
+      ...quantities('number', 'time', 'gasLimit', 'baseFeePerGas', 'baseFee', 'blobBaseFee'),
+      ...addresses('feeRecipient', 'coinbase'),
+      ...hashes('prevRandao', 'random'),
     },
   },
   value => {

@@ -10,20 +10,32 @@ export const INTEGER_SCHEMA: JsonSchema = { type: 'integer', minimum: 0 }
 export const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, NULL_SCHEMA] })
 export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 
+/** Returns a function that gives the schema to each of the members it is called with. */
+const membersOf =
+  (schema: JsonSchema) =>
+  (...names: readonly string[]): Record<string, JsonSchema> =>
+    Object.fromEntries(names.map(name => [name, schema]))
+export const quantities = membersOf(QUANTITY_SCHEMA)
+export const hashes = membersOf(HASH_SCHEMA)
+export const addresses = membersOf(ADDRESS_SCHEMA)
+export const integers = membersOf(INTEGER_SCHEMA)
+export const strings = membersOf(STRING_SCHEMA)
+export const booleans = membersOf(BOOLEAN_SCHEMA)
+
 /** Schema of an object with exactly these members; those in `optional` may be absent. */
 export const objectOf = (
   title: string,
-  properties: Record<string, JsonSchema>,
-  optional: readonly string[] = [],
+  required: Record<string, JsonSchema>,
+  optional: Record<string, JsonSchema> = {},
 ): JsonSchema => ({
   title,
   type: 'object',
-  required: Object.keys(properties).filter(name => !optional.includes(name)),
-  properties,
+  required: Object.keys(required),
+  properties: { ...required, ...optional },
   additionalProperties: false,
 })
 
-const BLOOM_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x[0-9a-f]{512}$' }
+export const BLOOM_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x[0-9a-f]{512}$' }
 
 export const ACCESS_LIST_SCHEMA = listOf(
   objectOf('AccessTuple', { address: ADDRESS_SCHEMA, storageKeys: listOf(HASH_SCHEMA) }),
@@ -31,13 +43,16 @@ export const ACCESS_LIST_SCHEMA = listOf(
 
 /** Authorization of EIP-7702. */
 const AUTHORIZATION_SCHEMA = objectOf('Authorization', {
-  chainId: QUANTITY_SCHEMA,
   address: ADDRESS_SCHEMA,
-  nonce: QUANTITY_SCHEMA,
-  yParity: QUANTITY_SCHEMA,
-  r: QUANTITY_SCHEMA,
-  s: QUANTITY_SCHEMA,
+  ...quantities('chainId', 'nonce', 'yParity', 'r', 's'),
 })
+
+/** Members of a transaction that only some types have. */
+const TYPED_MEMBERS = {
+  ...quantities('maxFeePerGas', 'maxPriorityFeePerGas'),
+  accessList: ACCESS_LIST_SCHEMA,
+  authorizationList: listOf(AUTHORIZATION_SCHEMA),
+}
 
 export const TRANSACTION_SCHEMA = objectOf(
   'Transaction',
@@ -47,197 +62,118 @@ export const TRANSACTION_SCHEMA = objectOf(
     blockTimestamp: orNull(QUANTITY_SCHEMA),
     transactionIndex: orNull(QUANTITY_SCHEMA),
     from: ADDRESS_SCHEMA,
-    gas: QUANTITY_SCHEMA,
-    gasPrice: QUANTITY_SCHEMA,
+    to: orNull(ADDRESS_SCHEMA),
     hash: HASH_SCHEMA,
     input: DATA_SCHEMA,
-    nonce: QUANTITY_SCHEMA,
-    to: orNull(ADDRESS_SCHEMA),
-    value: QUANTITY_SCHEMA,
-    type: QUANTITY_SCHEMA,
-    v: QUANTITY_SCHEMA,
-    r: QUANTITY_SCHEMA,
-    s: QUANTITY_SCHEMA,
-    chainId: QUANTITY_SCHEMA,
-    accessList: ACCESS_LIST_SCHEMA,
-    yParity: QUANTITY_SCHEMA,
-    maxFeePerGas: QUANTITY_SCHEMA,
-    maxPriorityFeePerGas: QUANTITY_SCHEMA,
-    maxFeePerBlobGas: QUANTITY_SCHEMA,
-    blobVersionedHashes: listOf(HASH_SCHEMA),
-    authorizationList: listOf(AUTHORIZATION_SCHEMA),
+    ...quantities('gas', 'gasPrice', 'nonce', 'value', 'type', 'v', 'r', 's'),
   },
-  [
-    'chainId',
-    'accessList',
-    'yParity',
-    'maxFeePerGas',
-    'maxPriorityFeePerGas',
-    'maxFeePerBlobGas',
-    'blobVersionedHashes',
-    'authorizationList',
-  ],
+  {
+    ...quantities('chainId', 'yParity', 'maxFeePerBlobGas'),
+    ...TYPED_MEMBERS,
+    blobVersionedHashes: listOf(HASH_SCHEMA),
+  },
 )
 
 /** Transaction that is to be signed. */
 export const UNSIGNED_SCHEMA = objectOf(
   'UnsignedTransaction',
   {
-    type: QUANTITY_SCHEMA,
     from: ADDRESS_SCHEMA,
     to: orNull(ADDRESS_SCHEMA),
-    nonce: QUANTITY_SCHEMA,
-    gas: QUANTITY_SCHEMA,
-    value: QUANTITY_SCHEMA,
     input: DATA_SCHEMA,
-    chainId: QUANTITY_SCHEMA,
-    gasPrice: QUANTITY_SCHEMA,
-    maxFeePerGas: QUANTITY_SCHEMA,
-    maxPriorityFeePerGas: QUANTITY_SCHEMA,
-    accessList: ACCESS_LIST_SCHEMA,
-    authorizationList: listOf(AUTHORIZATION_SCHEMA),
+    ...quantities('type', 'nonce', 'gas', 'value', 'chainId'),
   },
-  ['gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'accessList', 'authorizationList'],
+  { gasPrice: QUANTITY_SCHEMA, ...TYPED_MEMBERS },
 )
 
 export const LOG_SCHEMA = objectOf('Log', {
   address: ADDRESS_SCHEMA,
   topics: listOf(HASH_SCHEMA),
   data: DATA_SCHEMA,
-  blockNumber: QUANTITY_SCHEMA,
-  blockTimestamp: QUANTITY_SCHEMA,
-  transactionHash: HASH_SCHEMA,
-  transactionIndex: QUANTITY_SCHEMA,
-  blockHash: HASH_SCHEMA,
-  logIndex: QUANTITY_SCHEMA,
+  ...hashes('blockHash', 'transactionHash'),
+  ...quantities('blockNumber', 'blockTimestamp', 'transactionIndex', 'logIndex'),
   removed: BOOLEAN_SCHEMA,
 })
 
 export const RECEIPT_SCHEMA = objectOf(
   'Receipt',
   {
-    transactionHash: HASH_SCHEMA,
-    transactionIndex: QUANTITY_SCHEMA,
-    blockHash: HASH_SCHEMA,
-    blockNumber: QUANTITY_SCHEMA,
+    ...hashes('blockHash', 'transactionHash'),
+    ...quantities('blockNumber', 'transactionIndex', 'cumulativeGasUsed', 'effectiveGasPrice', 'gasUsed', 'type'),
     from: ADDRESS_SCHEMA,
     to: orNull(ADDRESS_SCHEMA),
-    cumulativeGasUsed: QUANTITY_SCHEMA,
-    effectiveGasPrice: QUANTITY_SCHEMA,
-    gasUsed: QUANTITY_SCHEMA,
     contractAddress: orNull(ADDRESS_SCHEMA),
     logs: listOf(LOG_SCHEMA),
     logsBloom: BLOOM_SCHEMA,
-    type: QUANTITY_SCHEMA,
-    status: QUANTITY_SCHEMA,
-    root: HASH_SCHEMA,
-    blobGasUsed: QUANTITY_SCHEMA,
-    blobGasPrice: QUANTITY_SCHEMA,
   },
-  ['status', 'root', 'blobGasUsed', 'blobGasPrice'],
+  { ...quantities('status', 'blobGasUsed', 'blobGasPrice'), root: HASH_SCHEMA },
 )
 
 const HEADER_MEMBERS = {
   number: orNull(QUANTITY_SCHEMA),
   hash: orNull(HASH_SCHEMA),
-  parentHash: HASH_SCHEMA,
-  proposer: ADDRESS_SCHEMA,
-  miner: ADDRESS_SCHEMA,
+  ...addresses('proposer', 'miner'),
   nonce: { type: 'string', pattern: '^0x[0-9a-f]{16}$' },
-  mixHash: HASH_SCHEMA,
-  sha3Uncles: HASH_SCHEMA,
+  ...hashes('parentHash', 'mixHash', 'sha3Uncles', 'transactionsRoot', 'stateRoot', 'receiptsRoot'),
   logsBloom: BLOOM_SCHEMA,
-  transactionsRoot: HASH_SCHEMA,
-  stateRoot: HASH_SCHEMA,
-  receiptsRoot: HASH_SCHEMA,
-  difficulty: QUANTITY_SCHEMA,
-  totalDifficulty: QUANTITY_SCHEMA,
-  baseFeePerGas: QUANTITY_SCHEMA,
+  ...quantities('difficulty', 'totalDifficulty', 'size', 'gasLimit', 'gasUsed', 'timestamp'),
   extraData: DATA_SCHEMA,
-  size: QUANTITY_SCHEMA,
-  gasLimit: QUANTITY_SCHEMA,
-  gasUsed: QUANTITY_SCHEMA,
-  timestamp: QUANTITY_SCHEMA,
-  withdrawalsRoot: HASH_SCHEMA,
-  blobGasUsed: QUANTITY_SCHEMA,
-  excessBlobGas: QUANTITY_SCHEMA,
-  parentBeaconBlockRoot: HASH_SCHEMA,
-  requestsHash: HASH_SCHEMA,
 }
-const LATER_MEMBERS = [
-  'baseFeePerGas',
-  'withdrawalsRoot',
-  'blobGasUsed',
-  'excessBlobGas',
-  'parentBeaconBlockRoot',
-  'requestsHash',
-  'withdrawals',
-]
+const LATER_MEMBERS = {
+  ...quantities('baseFeePerGas', 'blobGasUsed', 'excessBlobGas'),
+  ...hashes('withdrawalsRoot', 'parentBeaconBlockRoot', 'requestsHash'),
+}
 const WITHDRAWAL_SCHEMA = objectOf('Withdrawal', {
-  index: QUANTITY_SCHEMA,
-  validatorIndex: QUANTITY_SCHEMA,
   address: ADDRESS_SCHEMA,
-  amount: QUANTITY_SCHEMA,
+  ...quantities('index', 'validatorIndex', 'amount'),
 })
-const BLOCK_MEMBERS = {
-  ...HEADER_MEMBERS,
-  transactions: listOf({ anyOf: [HASH_SCHEMA, TRANSACTION_SCHEMA] }),
-  /** Empty except on a recorded proof-of-work chain (fixture mode). */
-  uncles: listOf(HASH_SCHEMA),
-  withdrawals: listOf(WITHDRAWAL_SCHEMA),
-}
+
+/** Schema of a block object with further members. */
+const blockOf = (title: string, more: Record<string, JsonSchema> = {}): JsonSchema =>
+  objectOf(
+    title,
+    {
+      ...HEADER_MEMBERS,
+      transactions: listOf({ anyOf: [HASH_SCHEMA, TRANSACTION_SCHEMA] }),
+      /** Empty except on a recorded proof-of-work chain (fixture mode). */
+      uncles: listOf(HASH_SCHEMA),
+      ...more,
+    },
+    { ...LATER_MEMBERS, withdrawals: listOf(WITHDRAWAL_SCHEMA) },
+  )
 
 export const HEADER_SCHEMA = objectOf('Header', HEADER_MEMBERS, LATER_MEMBERS)
-export const BLOCK_SCHEMA = objectOf('Block', BLOCK_MEMBERS, LATER_MEMBERS)
+export const BLOCK_SCHEMA = blockOf('Block')
 
 const SIMULATED_CALL_SCHEMA = objectOf(
   'SimulatedCall',
   {
     returnData: DATA_SCHEMA,
     logs: listOf(LOG_SCHEMA),
-    gasUsed: QUANTITY_SCHEMA,
-    maxUsedGas: QUANTITY_SCHEMA,
+    ...quantities('gasUsed', 'maxUsedGas'),
     status: { enum: ['0x0', '0x1'] },
-    error: objectOf('CallError', { code: { type: 'integer' }, message: STRING_SCHEMA, data: DATA_SCHEMA }, ['data']),
   },
-  ['error'],
+  { error: objectOf('CallError', { code: { type: 'integer' }, message: STRING_SCHEMA }, { data: DATA_SCHEMA }) },
 )
 
-export const SIMULATED_BLOCK_SCHEMA = objectOf(
-  'SimulatedBlock',
-  { ...BLOCK_MEMBERS, calls: listOf(SIMULATED_CALL_SCHEMA) },
-  LATER_MEMBERS,
-)
+export const SIMULATED_BLOCK_SCHEMA = blockOf('SimulatedBlock', { calls: listOf(SIMULATED_CALL_SCHEMA) })
 
 /** Result of docs/interface.md#consensus-block. */
-export const CONSENSUS_BLOCK_SCHEMA = objectOf(
-  'ConsensusBlock',
-  {
-    ...BLOCK_MEMBERS,
-    consensus: objectOf('Consensus', {
-      round: INTEGER_SCHEMA,
-      prepareMsgNum: INTEGER_SCHEMA,
-      commitMsgNum: INTEGER_SCHEMA,
-      validators: listOf(ADDRESS_SCHEMA),
-    }),
-  },
-  LATER_MEMBERS,
-)
+export const CONSENSUS_BLOCK_SCHEMA = blockOf('ConsensusBlock', {
+  consensus: objectOf('Consensus', {
+    ...integers('round', 'prepareMsgNum', 'commitMsgNum'),
+    validators: listOf(ADDRESS_SCHEMA),
+  }),
+})
 
 export const SYNC_SCHEMA: JsonSchema = {
   anyOf: [
     { const: false },
     objectOf(
       'SyncStatus',
-      {
-        startingBlock: QUANTITY_SCHEMA,
-        currentBlock: QUANTITY_SCHEMA,
-        highestBlock: QUANTITY_SCHEMA,
-        // Chunks of a state snapshot.
-        pulledStates: QUANTITY_SCHEMA,
-        knownStates: QUANTITY_SCHEMA,
-      },
-      ['pulledStates', 'knownStates'],
+      quantities('startingBlock', 'currentBlock', 'highestBlock'),
+      // Chunks of a state snapshot.
+      quantities('pulledStates', 'knownStates'),
     ),
   ],
 }

@@ -6,7 +6,8 @@ import { type Codec, codec } from '../router/method-description.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { asObject, type JsonObject, member, plainMember } from './object.ts'
 import { blockOverrides, stateOverrides } from './overrides.ts'
-import { BOOLEAN_SCHEMA, invalidValue, parseBoolean, parseIndex, parseString, QUANTITY_SCHEMA } from './scalars.ts'
+import { invalidValue, parseBoolean, parseIndex, parseString, QUANTITY_SCHEMA } from './scalars.ts'
+import { booleans } from './schemas.ts'
 
 const TRACERS = [
   'callTracer',
@@ -124,10 +125,7 @@ const CONFIG_MEMBERS: Readonly<Record<string, JsonSchema>> = {
   tracer: { enum: ['', ...TRACERS] },
   tracerConfig: { type: 'object' },
   timeout: { type: 'string', pattern: DURATION.source },
-  disableStorage: BOOLEAN_SCHEMA,
-  disableStack: BOOLEAN_SCHEMA,
-  enableMemory: BOOLEAN_SCHEMA,
-  enableReturnData: BOOLEAN_SCHEMA,
+  ...booleans('disableStorage', 'disableStack', 'enableMemory', 'enableReturnData'),
   limit: { type: 'integer', minimum: 0 },
 }
 

@@ -1,8 +1,10 @@
+import { toQuantity } from '@tandem/base/bytes.ts'
 import { includedTransactionFromBlock } from '../../chain/store/included.ts'
 import type { ChainBlock } from '../../chain/store/types.ts'
 import type { Withdrawal } from '../../primitives/ethereum-body.ts'
 import { type Header, headerHash } from '../../primitives/header.ts'
-import { jsonData, jsonQuantity } from './hex.ts'
+import type { ProofHeaderInfo } from '../ports.ts'
+import { jsonData, jsonQuantity, toQuantities } from './hex.ts'
 import { transactionJson } from './transaction.ts'
 
 /** Stage of a block: committed, or pending without number and hash (docs/interface.md#block). */
@@ -68,3 +70,10 @@ export function* blockPieces(block: ChainBlock): Generator<string> {
 
 /** Header object of newHeads and eth_getHeaderBy*. */
 export const headerJson = (block: ChainBlock, stage: BlockStage = 'final'): string => `{${headerMembers(block, stage)}}`
+
+/** Returns a proof header as clients see it. */
+export const encodeProofHeaderInfo = (header: ProofHeaderInfo): object => {
+  const { number, anchorNumber, timestamp, includedIn } = header
+  const final = includedIn === null ? null : toQuantity(includedIn)
+  return { ...header, ...toQuantities({ number, anchorNumber, timestamp }), includedIn: final }
+}

@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '../../primitives/transaction/transaction.ts'
 import type { UnsignedTransaction } from '../../primitives/transaction/transaction-encoding.ts'
-import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes } from './hex.ts'
+import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes, toQuantities } from './hex.ts'
 
 /** Position of a transaction in a block; null while it is pending. */
 type Position = Omit<IncludedTransaction, 'transaction'>
@@ -27,20 +27,14 @@ export const transactionJson = (transaction: Transaction, position: Position | n
 export const encodeUnsigned = (transaction: UnsignedTransaction, from: Hex): object => {
   const { type, chainId, gasLimit, maxFeePerGas, accessList, authorizationList } = transaction
   return {
-    type: toQuantity(type),
     from,
     to: transaction.to,
-    nonce: toQuantity(transaction.nonce),
-    gas: toQuantity(gasLimit),
-    value: toQuantity(transaction.value),
+    ...toQuantities({ type, nonce: transaction.nonce, gas: gasLimit, value: transaction.value }),
     input: bytesToHex(transaction.data),
     ...(chainId !== undefined && { chainId: toQuantity(chainId) }),
     ...(type < 2
       ? { gasPrice: toQuantity(maxFeePerGas) }
-      : {
-          maxFeePerGas: toQuantity(maxFeePerGas),
-          maxPriorityFeePerGas: toQuantity(transaction.maxPriorityFeePerGas),
-        }),
+      : toQuantities({ maxFeePerGas, maxPriorityFeePerGas: transaction.maxPriorityFeePerGas })),
     ...(type > 0 && { accessList }),
     ...(authorizationList && { authorizationList: JSON.parse(authorizationsJson(authorizationList)) }),
   }

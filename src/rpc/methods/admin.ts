@@ -1,4 +1,3 @@
-import { assert } from '@tandem/base/assert.ts'
 import { toQuantity } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { NodeAddress } from '../../network/core/dial-scheduler.ts'
@@ -12,9 +11,18 @@ import {
   parseString,
   QUANTITY_SCHEMA,
 } from '../codecs/scalars.ts'
-import { INTEGER_SCHEMA, listOf, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../codecs/schemas.ts'
-import type { PeersPort } from '../ports.ts'
-import type { Context } from '../router/context.ts'
+import {
+  booleans,
+  INTEGER_SCHEMA,
+  integers,
+  listOf,
+  NUMBER_SCHEMA,
+  objectOf,
+  orNull,
+  STRING_SCHEMA,
+  strings,
+} from '../codecs/schemas.ts'
+import { type Context, partOf } from '../router/context.ts'
 import { type MethodTable, method } from '../router/method.ts'
 import { type Codec, codec } from '../router/method-description.ts'
 
@@ -42,15 +50,10 @@ const PEER_SCHEMA = objectOf('Peer', {
   earliest: QUANTITY_SCHEMA,
   score: NUMBER_SCHEMA,
   rttMs: orNull(NUMBER_SCHEMA),
-  connectedAt: INTEGER_SCHEMA,
-  receivedBytes: INTEGER_SCHEMA,
-  sentBytes: INTEGER_SCHEMA,
+  ...integers('connectedAt', 'receivedBytes', 'sentBytes'),
   network: objectOf('PeerNetwork', {
-    localAddress: STRING_SCHEMA,
-    remoteAddress: STRING_SCHEMA,
-    inbound: BOOLEAN_SCHEMA,
-    static: BOOLEAN_SCHEMA,
-    reserved: BOOLEAN_SCHEMA,
+    ...strings('localAddress', 'remoteAddress'),
+    ...booleans('inbound', 'static', 'reserved'),
   }),
 })
 
@@ -77,10 +80,7 @@ const peerJson = (peer: PeerDescription) => ({
   },
 })
 
-const peersOf = ({ peers }: Context): PeersPort => {
-  assert(peers !== undefined, 'a method is served only where its part exists')
-  return peers
-}
+const peersOf = (context: Context) => partOf(context, 'peers')
 
 /** Peers of the node; served on the operator port only, by nodes that pass the network (Services.peers). */
 export const admin = {

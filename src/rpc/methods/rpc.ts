@@ -1,7 +1,7 @@
 import { toQuantity } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { BOOLEAN_SCHEMA, data, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
-import { INTEGER_SCHEMA, listOf, objectOf, STRING_SCHEMA } from '../codecs/schemas.ts'
+import { INTEGER_SCHEMA, listOf, objectOf, STRING_SCHEMA, strings } from '../codecs/schemas.ts'
 import { type MethodTable, method, namespacesIn } from '../router/method.ts'
 import type { MethodDescriptions } from '../router/method-description.ts'
 import { RawJson } from '../router/raw-json.ts'
@@ -11,23 +11,17 @@ const ANY_SCHEMA = { anyOf: [{ type: 'object' }, BOOLEAN_SCHEMA] }
 /** Schema of the OpenRPC document, as far as this node uses it; the schemas in it are unrestricted. */
 const OPENRPC_SCHEMA = objectOf('OpenRpc', {
   openrpc: { const: '1.3.2' },
-  info: objectOf('Info', {
-    title: STRING_SCHEMA,
-    version: STRING_SCHEMA,
-    license: objectOf('License', { name: STRING_SCHEMA }),
-  }),
+  info: objectOf('Info', { ...strings('title', 'version'), license: objectOf('License', { name: STRING_SCHEMA }) }),
   methods: listOf(
     objectOf(
       'Method',
       {
-        name: STRING_SCHEMA,
-        summary: STRING_SCHEMA,
-        description: STRING_SCHEMA,
+        ...strings('name', 'summary'),
         paramStructure: { const: 'by-position' },
         params: listOf(objectOf('Param', { name: STRING_SCHEMA, required: BOOLEAN_SCHEMA, schema: ANY_SCHEMA })),
         result: objectOf('Result', { name: STRING_SCHEMA, schema: ANY_SCHEMA }),
       },
-      ['description'],
+      { description: STRING_SCHEMA },
     ),
   ),
 })

@@ -14,7 +14,7 @@ import {
   parseIndex,
   QUANTITY_SCHEMA,
 } from '../../codecs/scalars.ts'
-import { INTEGER_SCHEMA, listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
+import { hashes, INTEGER_SCHEMA, listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
 import type { BlockRef } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
@@ -45,17 +45,8 @@ const mapOf = (values: JsonSchema): JsonSchema => ({ type: 'object', additionalP
 
 const ACCOUNT_SCHEMA = objectOf(
   'DumpAccount',
-  {
-    balance: STRING_SCHEMA,
-    nonce: INTEGER_SCHEMA,
-    root: HASH_SCHEMA,
-    codeHash: HASH_SCHEMA,
-    code: DATA_SCHEMA,
-    storage: mapOf(STRING_SCHEMA),
-    address: ADDRESS_SCHEMA,
-    key: HASH_SCHEMA,
-  },
-  ['code', 'storage', 'address'],
+  { balance: STRING_SCHEMA, nonce: INTEGER_SCHEMA, ...hashes('root', 'codeHash', 'key') },
+  { code: DATA_SCHEMA, storage: mapOf(STRING_SCHEMA), address: ADDRESS_SCHEMA },
 )
 
 /** Returns the blocks after `from` up to `to`. */
@@ -87,7 +78,7 @@ const modified = async (context: Context, startRef: BlockRef, endRef: BlockRef |
 }
 
 const MODIFIED_NOTES =
-  'One argument: changed by that block. Two: different after the second block from what they were after the first; ' +
+  'One argument: changed by that block. Two: different after the second from after the first; ' +
   `at most ${TRACE_LIMITS.modifiedBlocks} blocks. The state before them must still be there.`
 
 /** Debug methods that iterate the state, which is keyed by hash (docs/design/rpc.md#state-by-hash). */
@@ -122,7 +113,7 @@ export const debugState = {
       flag('nostorage'),
       flag('incompletes'),
     ],
-    result: objectOf('Dump', { root: STRING_SCHEMA, accounts: mapOf(ACCOUNT_SCHEMA), next: STRING_SCHEMA }, ['next']),
+    result: objectOf('Dump', { root: STRING_SCHEMA, accounts: mapOf(ACCOUNT_SCHEMA) }, { next: STRING_SCHEMA }),
     requires: 'trace',
     notes:
       'Addresses are known from the newest transactions; other accounts are left out, or with `incompletes` named ' +

@@ -1,4 +1,3 @@
-import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { TRACE_LIMITS } from '../../../config/limits/clients.ts'
@@ -8,11 +7,11 @@ import { RlpCursor } from '../../../primitives/rlp/rlp-cursor.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
 import { callMessageFromArgs, callObject } from '../../codecs/call.ts'
 import { BOOLEAN_SCHEMA, DATA_SCHEMA, data, HASH_SCHEMA, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import { INTEGER_SCHEMA, listOf, objectOf, STRING_SCHEMA } from '../../codecs/schemas.ts'
+import { INTEGER_SCHEMA, integers, listOf, objectOf, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { DEFAULT_TRACE, DEFAULT_TRACE_CALL, traceCallConfig, traceConfig } from '../../codecs/trace.ts'
 import { serverError } from '../../errors.ts'
 import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
-import type { Context } from '../../router/context.ts'
+import { type Context, partOf } from '../../router/context.ts'
 import { type MethodTable, method, type Slot } from '../../router/method.ts'
 import { optional } from '../../router/method-description.ts'
 import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
@@ -20,12 +19,8 @@ import type { TraceAnswer, TracedBlock, TracePort } from '../../trace-port.ts'
 
 const STRUCT_LOG_SCHEMA = objectOf(
   'StructLog',
+  { ...integers('pc', 'gas', 'gasCost'), op: STRING_SCHEMA, depth: { type: 'integer', minimum: 1 } },
   {
-    pc: INTEGER_SCHEMA,
-    op: STRING_SCHEMA,
-    gas: INTEGER_SCHEMA,
-    gasCost: INTEGER_SCHEMA,
-    depth: { type: 'integer', minimum: 1 },
     error: STRING_SCHEMA,
     stack: listOf(QUANTITY_SCHEMA),
     returnData: DATA_SCHEMA,
@@ -33,7 +28,6 @@ const STRUCT_LOG_SCHEMA = objectOf(
     storage: { type: 'object', additionalProperties: HASH_SCHEMA },
     refund: INTEGER_SCHEMA,
   },
-  ['error', 'stack', 'returnData', 'memory', 'storage', 'refund'],
 )
 
 const STRUCT_LOGS_SCHEMA = objectOf('StructLogs', {
@@ -46,15 +40,12 @@ const STRUCT_LOGS_SCHEMA = objectOf('StructLogs', {
 const PENDING = serverError('tracing on top of pending is not supported')
 export const GENESIS = serverError('genesis is not traceable')
 const NOTES =
-  'Without a tracer the answer is a struct log, with the totals behind it. Tracers: callTracer, flatCallTracer, prestateTracer, ' +
+  'Without a tracer: a struct log, with the totals behind it. Tracers: callTracer, flatCallTracer, prestateTracer, ' +
   '4byteTracer, noopTracer, muxTracer. A long answer is streamed: a failure after its first megabyte ends the connection, one before it is an error.'
 
 const TRACE_SCHEMA: JsonSchema = { anyOf: [STRUCT_LOGS_SCHEMA, { title: 'Result of the tracer' }] }
 
-const portOf = ({ trace }: Context): TracePort => {
-  assert(trace !== undefined, 'a method is served only where its part exists')
-  return trace
-}
+const portOf = (context: Context) => partOf(context, 'trace')
 
 export const TRACES: Slot = { limits: TRACE_LIMITS.slots, what: 'traces', isWhileRead: true }
 

@@ -3,7 +3,16 @@ import { evmForkAt } from '../../../config/forks.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
 import { amount, count, enabled, resetArgs, seconds, stateBytes } from '../../codecs/dev.ts'
 import { address, BOOLEAN_SCHEMA, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import { INTEGER_SCHEMA, NULL_SCHEMA, objectOf, STRING_SCHEMA } from '../../codecs/schemas.ts'
+import {
+  hashes,
+  INTEGER_SCHEMA,
+  integers,
+  NULL_SCHEMA,
+  objectOf,
+  quantities,
+  STRING_SCHEMA,
+  strings,
+} from '../../codecs/schemas.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { optional } from '../../router/method-description.ts'
 import { type DevNamespace, devFromContext, emptyResult } from './dev-namespace.ts'
@@ -102,10 +111,8 @@ const metadataMethods = (namespace: DevNamespace): MethodTable => ({
     params: [],
     result: objectOf('DevMetadata', {
       clientVersion: STRING_SCHEMA,
-      chainId: INTEGER_SCHEMA,
-      instanceId: HASH_SCHEMA,
-      latestBlockNumber: INTEGER_SCHEMA,
-      latestBlockHash: HASH_SCHEMA,
+      ...integers('chainId', 'latestBlockNumber'),
+      ...hashes('instanceId', 'latestBlockHash'),
     }),
     requires: 'dev',
     handler: ({ view, info }) => ({
@@ -147,13 +154,10 @@ export const anvilBlocks = {
       currentBlockNumber: QUANTITY_SCHEMA,
       currentBlockTimestamp: INTEGER_SCHEMA,
       currentBlockHash: HASH_SCHEMA,
-      hardFork: STRING_SCHEMA,
-      transactionOrder: STRING_SCHEMA,
+      ...strings('hardFork', 'transactionOrder'),
       environment: objectOf('NodeEnvironment', {
-        baseFee: QUANTITY_SCHEMA,
+        ...quantities('baseFee', 'gasLimit', 'gasPrice'),
         chainId: INTEGER_SCHEMA,
-        gasLimit: QUANTITY_SCHEMA,
-        gasPrice: QUANTITY_SCHEMA,
       }),
       forkConfig: objectOf('NodeForkConfig', {
         forkUrl: NULL_SCHEMA,

@@ -1,13 +1,8 @@
-import { assert } from '@tandem/base/assert.ts'
 import { NULL_SCHEMA } from '../../codecs/schemas.ts'
-import type { DevPort } from '../../ports.ts'
-import type { Context } from '../../router/context.ts'
+import { type Context, partOf } from '../../router/context.ts'
 
 /** Returns the helpers of a development chain. */
-export const devFromContext = ({ dev }: Context): DevPort => {
-  assert(dev !== undefined, 'a method is served only where its part exists')
-  return dev
-}
+export const devFromContext = (context: Context) => partOf(context, 'dev')
 
 /** Namespaces that hold the same methods with results of their own. */
 export type DevNamespace = 'hardhat' | 'anvil'

@@ -82,9 +82,11 @@ export const ethCall = {
   eth_createAccessList: method({
     summary: 'Addresses and slots that a transaction touches, as an access list (EIP-2930)',
     params: [callObject, optional(block)],
-    result: objectOf('AccessList', { accessList: ACCESS_LIST_SCHEMA, gasUsed: QUANTITY_SCHEMA, error: STRING_SCHEMA }, [
-      'error',
-    ]),
+    result: objectOf(
+      'AccessList',
+      { accessList: ACCESS_LIST_SCHEMA, gasUsed: QUANTITY_SCHEMA },
+      { error: STRING_SCHEMA },
+    ),
     weight: 10,
     handler: (context, args, at = 'latest') =>
       andThen(requestOf(context, args, at), async request =>

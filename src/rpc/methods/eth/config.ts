@@ -5,7 +5,7 @@ import { type ChainParams, HISTORY_ADDRESS } from '../../../config/networks.ts'
 import { createForkFilter } from '../../../network/identity/fork-id.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import { ADDRESS_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import { INTEGER_SCHEMA, objectOf, orNull } from '../../codecs/schemas.ts'
+import { INTEGER_SCHEMA, integers, objectOf, orNull } from '../../codecs/schemas.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 
 /** Names of the precompiles by their address (EIP-7910). */
@@ -89,11 +89,7 @@ const configAt = async (view: ChainView, number: number): Promise<object> => {
 const ADDRESSES = { type: 'object', additionalProperties: ADDRESS_SCHEMA }
 const CONFIG_SCHEMA = objectOf('ForkConfig', {
   activationTime: INTEGER_SCHEMA,
-  blobSchedule: objectOf('BlobSchedule', {
-    baseFeeUpdateFraction: INTEGER_SCHEMA,
-    max: INTEGER_SCHEMA,
-    target: INTEGER_SCHEMA,
-  }),
+  blobSchedule: objectOf('BlobSchedule', integers('baseFeeUpdateFraction', 'max', 'target')),
   chainId: QUANTITY_SCHEMA,
   forkId: { type: 'string', pattern: '^0x[0-9a-f]{8}$' },
   precompiles: ADDRESSES,

@@ -119,13 +119,8 @@ export const ethFees = {
     params: [blockCount, blockNumber, optional(percentiles)],
     result: objectOf(
       'FeeHistory',
-      {
-        oldestBlock: QUANTITY_SCHEMA,
-        baseFeePerGas: listOf(QUANTITY_SCHEMA),
-        gasUsedRatio: listOf(NUMBER_SCHEMA),
-        reward: listOf(listOf(QUANTITY_SCHEMA)),
-      },
-      ['reward'],
+      { oldestBlock: QUANTITY_SCHEMA, baseFeePerGas: listOf(QUANTITY_SCHEMA), gasUsedRatio: listOf(NUMBER_SCHEMA) },
+      { reward: listOf(listOf(QUANTITY_SCHEMA)) },
     ),
     notes:
       'At most 1,024 blocks. The ratio divides by 60 M gas, the bound of the base fee rule, not by the block limit.',

@@ -2,16 +2,8 @@ import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { ChainView } from '../../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { asArray, within } from '../../codecs/object.ts'
-import {
-  ADDRESS_SCHEMA,
-  DATA_SCHEMA,
-  HASH_SCHEMA,
-  invalidValue,
-  parseSlot,
-  QUANTITY_SCHEMA,
-  slot,
-} from '../../codecs/scalars.ts'
-import { listOf, objectOf } from '../../codecs/schemas.ts'
+import { ADDRESS_SCHEMA, DATA_SCHEMA, invalidValue, parseSlot, QUANTITY_SCHEMA, slot } from '../../codecs/scalars.ts'
+import { hashes, listOf, objectOf, quantities } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
 import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
 import { type Codec, codec } from '../../router/method-description.ts'
@@ -39,10 +31,8 @@ export const slots: Codec<readonly ProofKey[]> = codec('keys', listOf(slot.schem
 export const proofSchema = objectOf('AccountProof', {
   address: ADDRESS_SCHEMA,
   accountProof: listOf(DATA_SCHEMA),
-  balance: QUANTITY_SCHEMA,
-  codeHash: HASH_SCHEMA,
-  nonce: QUANTITY_SCHEMA,
-  storageHash: HASH_SCHEMA,
+  ...quantities('balance', 'nonce'),
+  ...hashes('codeHash', 'storageHash'),
   storageProof: listOf(
     objectOf('StorageProof', { key: { type: 'string' }, value: QUANTITY_SCHEMA, proof: listOf(DATA_SCHEMA) }),
   ),

@@ -9,10 +9,10 @@ import type { BlockCalls, SimulatedCall, SimulationRequest } from '../../../evm/
 import type { Block } from '../../../primitives/block.ts'
 import { block } from '../../codecs/block.ts'
 import { callMessageFromArgs, callObject } from '../../codecs/call.ts'
-import { asArray, asObject, type JsonObject, member, within } from '../../codecs/object.ts'
+import { asArray, asObject, member, refuseMembers, within } from '../../codecs/object.ts'
 import { blockOverrides, stateOverrides } from '../../codecs/overrides.ts'
-import { BOOLEAN_SCHEMA, invalidValue, parseBoolean } from '../../codecs/scalars.ts'
-import { listOf, SIMULATED_BLOCK_SCHEMA } from '../../codecs/schemas.ts'
+import { invalidValue, parseBoolean } from '../../codecs/scalars.ts'
+import { booleans, listOf, SIMULATED_BLOCK_SCHEMA } from '../../codecs/schemas.ts'
 import { blockJson } from '../../encode/block.ts'
 import { jsonData, jsonQuantity } from '../../encode/hex.ts'
 import { logJson } from '../../encode/log.ts'
@@ -26,12 +26,6 @@ import { RawJson } from '../../router/raw-json.ts'
 /** Argument of eth_simulateV1; the base block is a separate argument. */
 interface SimulationArgs extends Omit<SimulationRequest, 'number' | 'pending'> {
   readonly returnFullTransactions: boolean
-}
-
-/** Rejects members that would select a kind of transaction or block that this node does not simulate, instead of ignoring them. */
-const refuseMembers = (object: JsonObject, names: readonly string[], why: string): void => {
-  for (const name of names)
-    member(object, name, value => (Array.isArray(value) && value.length === 0 ? undefined : invalidValue(why)))
 }
 
 const parseCall = (value: unknown): CallMessage => {
@@ -93,9 +87,7 @@ export const simulation: Codec<SimulationArgs> = codec(
           },
         },
       },
-      validation: BOOLEAN_SCHEMA,
-      traceTransfers: BOOLEAN_SCHEMA,
-      returnFullTransactions: BOOLEAN_SCHEMA,
+      ...booleans('validation', 'traceTransfers', 'returnFullTransactions'),
     },
   },
   value => {

@@ -6,7 +6,7 @@ import { type Certificate, signerIndexes } from '../../../primitives/consensus/c
 import { quorumOf, toleratedFaults } from '../../../rules/council/quorum.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
 import { ADDRESS_SCHEMA, DATA_SCHEMA, full, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../codecs/schemas.ts'
+import { addresses, CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../codecs/schemas.ts'
 import { blockJson } from '../../encode/block.ts'
 import { headerNotFound, RESPONSE_TOO_LARGE } from '../../errors.ts'
 import {
@@ -184,7 +184,7 @@ export const nativeConsensus = {
     params: [atBlock],
     result: listOf(ADDRESS_SCHEMA),
     notes:
-      'Eligible are those that are neither queued, inactive nor jailed; native_getStakingInfo lists all with their status. Without a block: the council that serves at the next one. A council serves the cycle after the next (docs/council.md).',
+      'Eligible: neither queued, inactive nor jailed; native_getStakingInfo lists all with their status. Without a block: the council that serves at the next one. A council serves the cycle after the next (docs/council.md).',
     handler: async (context, ref) => validatorsOf(await eligibleAt(context, ref)),
   }),
   native_getCouncilSize: method({
@@ -208,9 +208,7 @@ export const nativeConsensus = {
     result: listOf(
       objectOf('Stake', {
         name: { type: 'string' },
-        validator: ADDRESS_SCHEMA,
-        owner: ADDRESS_SCHEMA,
-        reward: ADDRESS_SCHEMA,
+        ...addresses('validator', 'owner', 'reward'),
         stake: QUANTITY_SCHEMA,
         status: { type: 'string', enum: ['active', 'queued', 'inactive', 'jailed'] },
       }),

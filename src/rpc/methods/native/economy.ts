@@ -1,4 +1,3 @@
-import { assert } from '@tandem/base/assert.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { BlockShares } from '../../../chain/block/economy.ts'
@@ -6,19 +5,17 @@ import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { RewardCredit } from '../../../rules/money/rewards.ts'
 import { blockNumber } from '../../codecs/block.ts'
 import { ADDRESS_SCHEMA, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import { INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../codecs/schemas.ts'
+import { INTEGER_SCHEMA, listOf, objectOf, orNull, quantities } from '../../codecs/schemas.ts'
+import { toQuantities } from '../../encode/hex.ts'
 import { headerNotFound } from '../../errors.ts'
 import type { EconomyPort } from '../../ports.ts'
 import { type BlockNumberRef, blockNumberOf, committedRange } from '../../router/block-reads.ts'
-import type { Context } from '../../router/context.ts'
+import { type Context, partOf } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { named, optional } from '../../router/method-description.ts'
 import type { JsonSchema } from '../../router/raw-json.ts'
 
-const economyOf = ({ economy }: Context): EconomyPort => {
-  assert(economy !== undefined, 'a method is served only where its part exists')
-  return economy
-}
+const economyOf = (context: Context) => partOf(context, 'economy')
 
 /** Reads of a block (default latest); throws as for missing state when this node lacks the block's data. */
 const readAt = async <T>(
@@ -45,17 +42,12 @@ const AMOUNTS_SCHEMA: JsonSchema = {
 const minersJson = (credits: readonly RewardCredit[]): Record<string, string> =>
   amounts(new Map(credits.map(({ address, amountWei }) => [address, amountWei])))
 
-const sharesJson = (number: number, { hash, cycle, minted, totalFee, fees, union, miners }: BlockShares): object => ({
-  number: toQuantity(number),
+const sharesJson = (
+  number: number,
+  { hash, cycle, minted, totalFee, fees: { burnt: burntFee, ...fees }, union, miners }: BlockShares,
+): object => ({
   blockHash: hash,
-  cycle: toQuantity(cycle),
-  totalFee: toQuantity(totalFee),
-  burntFee: toQuantity(fees.burnt),
-  proposer: toQuantity(fees.proposer),
-  miner: toQuantity(fees.miner),
-  foundation: toQuantity(fees.foundation),
-  minted: toQuantity(minted),
-  union: toQuantity(union),
+  ...toQuantities({ number, cycle, totalFee, burntFee, ...fees, minted, union }),
   miners: minersJson(miners),
 })
 
@@ -73,26 +65,17 @@ const sharesOf = async (context: Context, from: BlockNumberRef, to: BlockNumberR
   return shares
 }
 
+const FEES = ['minted', 'totalFee', 'burntFee', 'proposer', 'miner', 'foundation'] as const
+
 const SHARES_SCHEMA = objectOf('RewardShares', {
-  number: QUANTITY_SCHEMA,
   blockHash: hash.schema,
-  cycle: QUANTITY_SCHEMA,
-  totalFee: QUANTITY_SCHEMA,
-  burntFee: QUANTITY_SCHEMA,
-  proposer: QUANTITY_SCHEMA,
-  miner: QUANTITY_SCHEMA,
-  foundation: QUANTITY_SCHEMA,
-  minted: QUANTITY_SCHEMA,
-  union: QUANTITY_SCHEMA,
+  ...quantities('number', 'cycle', 'union', ...FEES),
   miners: AMOUNTS_SCHEMA,
 })
 
 const PERIOD_SCHEMA = objectOf('RewardPeriod', {
-  firstBlock: QUANTITY_SCHEMA,
-  lastBlock: QUANTITY_SCHEMA,
+  ...quantities('firstBlock', 'lastBlock', 'cycleReward', 'minted'),
   cycles: INTEGER_SCHEMA,
-  cycleReward: QUANTITY_SCHEMA,
-  minted: QUANTITY_SCHEMA,
 })
 
 /** Minting, fees and supply (docs/design/money.md#supply); wei as QUANTITY, since JSON numbers cannot hold it. */
@@ -100,15 +83,7 @@ export const nativeEconomy = {
   native_getRewards: method({
     summary: 'Minting, fees, burnt wei and credits of a block',
     params: [block],
-    result: objectOf('Rewards', {
-      minted: QUANTITY_SCHEMA,
-      totalFee: QUANTITY_SCHEMA,
-      burntFee: QUANTITY_SCHEMA,
-      proposer: QUANTITY_SCHEMA,
-      miner: QUANTITY_SCHEMA,
-      foundation: QUANTITY_SCHEMA,
-      rewards: AMOUNTS_SCHEMA,
-    }),
+    result: objectOf('Rewards', { ...quantities(...FEES), rewards: AMOUNTS_SCHEMA }),
     notes: '`proposer`, `miner` and `foundation` are the shares of the fees; `rewards` sums all credits by address.',
     requires: 'economy',
     handler: async (context, ref) => {
@@ -117,15 +92,7 @@ export const nativeEconomy = {
         ref,
         (economy, number) => economy.rewards(number),
       )
-      return {
-        minted: toQuantity(minted),
-        totalFee: toQuantity(totalFee),
-        burntFee: toQuantity(burntFee),
-        proposer: toQuantity(proposer),
-        miner: toQuantity(miner),
-        foundation: toQuantity(foundation),
-        rewards: amounts(rewards),
-      }
+      return { ...toQuantities({ minted, totalFee, burntFee, proposer, miner, foundation }), rewards: amounts(rewards) }
     },
   }),
   native_getRewardShares: method({
@@ -165,21 +132,9 @@ export const nativeEconomy = {
   native_getTotalSupply: method({
     summary: 'Supply after a block: genesis and minted less burnt',
     params: [block],
-    result: objectOf('Supply', {
-      number: QUANTITY_SCHEMA,
-      totalSupply: QUANTITY_SCHEMA,
-      totalMinted: QUANTITY_SCHEMA,
-      totalBurnt: QUANTITY_SCHEMA,
-    }),
+    result: objectOf('Supply', quantities('number', 'totalSupply', 'totalMinted', 'totalBurnt')),
     requires: 'economy',
-    handler: async (context, ref) => {
-      const supply = await readAt(context, ref, (economy, number) => economy.supply(number))
-      return {
-        number: toQuantity(supply.number),
-        totalSupply: toQuantity(supply.totalSupply),
-        totalMinted: toQuantity(supply.totalMinted),
-        totalBurnt: toQuantity(supply.totalBurnt),
-      }
-    },
+    handler: async (context, ref) =>
+      toQuantities(await readAt(context, ref, (economy, number) => economy.supply(number))),
   }),
 } satisfies MethodTable

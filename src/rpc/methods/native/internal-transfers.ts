@@ -4,8 +4,8 @@ import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { FailedExecution } from '../../../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import { block } from '../../codecs/block.ts'
-import { ADDRESS_SCHEMA, DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
+import { DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { addresses, listOf, objectOf, orNull, quantities, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { findBlock } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
@@ -57,11 +57,9 @@ export const nativeFailedTransactions = {
 } satisfies MethodTable
 
 const TRANSFER_SCHEMA = objectOf('InternalTransfer', {
-  transactionIndex: QUANTITY_SCHEMA,
+  ...quantities('transactionIndex', 'value'),
+  ...addresses('from', 'to'),
   type: STRING_SCHEMA,
-  from: ADDRESS_SCHEMA,
-  to: ADDRESS_SCHEMA,
-  value: QUANTITY_SCHEMA,
 })
 
 const encodeTransfer = ({ transactionIndex, kind, from, to, value }: BlockInternalTransfer): object => ({

@@ -1,15 +1,10 @@
-import { assert } from '@tandem/base/assert.ts'
 import { address, BOOLEAN_SCHEMA, HASH_SCHEMA, hash, nonce8, QUANTITY_SCHEMA, quantity } from '../../codecs/scalars.ts'
 import { serverError } from '../../errors.ts'
-import type { MiningPort } from '../../ports.ts'
-import type { Context } from '../../router/context.ts'
+import { type Context, partOf } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { optional } from '../../router/method-description.ts'
 
-const miningOf = ({ mining }: Context): MiningPort => {
-  assert(mining !== undefined, 'a method is served only where its part exists')
-  return mining
-}
+const miningOf = (context: Context) => partOf(context, 'mining')
 
 /** Work for miners of the proof chain (docs/design/proof-chain.md#mining); served only by nodes with mining enabled. */
 export const miningOfNamespace = (namespace: string): MethodTable => ({

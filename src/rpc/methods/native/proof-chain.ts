@@ -1,37 +1,28 @@
-import { assert } from '@tandem/base/assert.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { ADDRESS_SCHEMA, DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
-import { encodeProofHeaderInfo } from '../../encode/proof-header.ts'
+import { hashes, listOf, objectOf, orNull, quantities, STRING_SCHEMA } from '../../codecs/schemas.ts'
+import { encodeProofHeaderInfo } from '../../encode/block.ts'
 import { invalidParams } from '../../errors.ts'
-import type { Context } from '../../router/context.ts'
+import { type Context, partOf } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { codec } from '../../router/method-description.ts'
 
-const proofChainOf = ({ proofChain }: Context) => {
-  assert(proofChain !== undefined, 'a method is served only where its part exists')
-  return proofChain
-}
+const proofChainOf = (context: Context) => partOf(context, 'proofChain')
 
 const proofRef = codec<number | Hex>('header', { anyOf: [index.schema, hash.schema] }, value =>
   typeof value === 'string' && value.length === 66 ? hash.parse(value) : index.parse(value),
 )
 
 const PROOF_HEADER_SCHEMA = objectOf('ProofHeader', {
-  number: QUANTITY_SCHEMA,
-  id: hash.schema,
-  parent: hash.schema,
+  ...quantities('number', 'anchorNumber', 'timestamp'),
+  ...hashes('id', 'parent', 'target', 'anchorHash'),
   miner: ADDRESS_SCHEMA,
   algorithm: STRING_SCHEMA,
-  target: hash.schema,
-  anchorNumber: QUANTITY_SCHEMA,
-  anchorHash: hash.schema,
   extraNonce: DATA_SCHEMA,
   nonce: DATA_SCHEMA,
   mixHash: DATA_SCHEMA,
-  timestamp: QUANTITY_SCHEMA,
   includedIn: orNull(QUANTITY_SCHEMA),
 })
 
