@@ -25,7 +25,7 @@ import type { WorldState } from '../state/world/world-state.ts'
 import type { Store } from '../storage/store.ts'
 import type { BlockEnvSources } from './block/block-env.ts'
 import type { BlockFault } from './block/block-fault.ts'
-import { BlockWork, type CandidateSource } from './block/block-work.ts'
+import { type BlockChoices, BlockWork, type CandidateSource } from './block/block-work.ts'
 import { type ExecutedBlock, ExecutedBlocks } from './block/candidates.ts'
 import { type BlockToCommit, writeCommit } from './block/commit-batch.ts'
 import type { Economy } from './block/economy.ts'
@@ -168,6 +168,12 @@ export class Chain implements ExecutionPort {
     if (parent === this.#head) this.#candidates.add(executedBlock)
     const { extra: _, ...block } = executedBlock.block
     return block
+  }
+
+  /** Builds a block of a client's choices on the head, and keeps nothing of it. */
+  trial(request: BuildRequest & BlockChoices, cancelled: AbortSignal): Promise<ExecutedBlock> {
+    const parent = this.#head
+    return this.#running.run(signal => this.#work.build(parent, request, signal), cancelled)
   }
 
   /**

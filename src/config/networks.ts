@@ -16,6 +16,7 @@ export const NAMESPACES = [
   'personal',
   'hardhat',
   'anvil',
+  'testing',
 ] as const
 export type Namespace = (typeof NAMESPACES)[number]
 

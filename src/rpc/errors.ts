@@ -13,6 +13,7 @@ import type { TypedDataError } from '../crypto/keys/typed-data.ts'
 import type { SenderError } from '../crypto/recovery/recover-sender.ts'
 import type { SenderRecoveryError } from '../crypto/recovery/sender-recovery.ts'
 import type { CallError } from '../evm/engine.ts'
+import type { InvalidTransactionError } from '../evm/executor-types.ts'
 import { REASON } from '../evm/failure-reasons.ts'
 import { revertReason } from '../evm/revert-reason.ts'
 import type { TraceError } from '../evm/tracers/config.ts'
@@ -132,6 +133,7 @@ type DomainError =
   | TypedDataError
   | PeerError
   | DevError
+  | InvalidTransactionError
 /** Failures of the operator's requests to the network. */
 type PeerError = Extract<NetworkError, { readonly code: 'TOO_MANY_STATIC_PEERS' }>
 /** Failures of the helpers of development chains. */
@@ -243,6 +245,8 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   TIMESTAMP_TOO_LATE: ({ asked, last }) => serverError(`Timestamp ${asked} is later than the last, ${last}`),
   TOO_MANY_IMPERSONATED: ({ limit }) =>
     serverError(`at most ${limit} accounts are impersonated: stop some, or use anvil_autoImpersonateAccount`),
+  PARENT_NOT_HEAD: ({ head }) => serverError(`the parent is not the head, ${head}`),
+  INVALID_TRANSACTION: ({ index, reason }) => serverError(`transaction ${index}: ${reasonText(reason)}`),
   STATE_MALFORMED: ({ reason }) => serverError(`this is no dumped state: ${reason}`),
   STATE_TOO_LARGE: ({ limitBytes }) =>
     serverError(`the state is larger than ${limitBytes} bytes: keep the chain with --datadir`),

@@ -8,10 +8,10 @@ const MISSING_ARGUMENT: Exception = {
   code: -32602,
   why: 'docs/design/rpc.md#arguments: a missing required argument is -32602',
 }
-const NO_NAMESPACE: Exception = { code: -32601, why: 'docs/interface.md#namespaces: no endpoint serves the namespace' }
+const DEVELOPMENT: Exception = { code: -32601, why: 'docs/rpc.md#testing: development chains alone have the method' }
 
 const METHODS: Readonly<Record<string, Exception>> = {
-  testing_buildBlockV1: NO_NAMESPACE,
+  testing_buildBlockV1: DEVELOPMENT,
 }
 
 /** `name` is that of the case, `method` that of one of its requests. The recorded ones take a block that is left out as `latest`. */

@@ -15,6 +15,7 @@ import { type Block, blockFromParts } from '../../primitives/block.ts'
 import type { ExtraData } from '../../primitives/consensus/extra-data.ts'
 import type { Header } from '../../primitives/header.ts'
 import { receiptsRootParts, transactionsRootParts } from '../../primitives/roots.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { checkBody } from '../../rules/body.ts'
 import { checkHeader } from '../../rules/header.ts'
 import type { ProofState } from '../../rules/proof/proof-header.ts'
@@ -53,6 +54,14 @@ interface BlockWorkOptions {
   readonly logger: Logger
 }
 
+/** Parts of a block that a client of a development chain decides; such a block is never proposed (testing_buildBlockV1). */
+export interface BlockChoices {
+  readonly env?: Pick<BlockEnv, 'miner' | 'prevRandao'>
+  /** Exactly these, in this order; from the pool if omitted. */
+  readonly transactions?: readonly Transaction[]
+  readonly vanity?: Uint8Array
+}
+
 /** Checked content of a block's body besides its transactions. */
 interface BodyFindings {
   readonly offenders: readonly Hex[]
@@ -73,25 +82,27 @@ export class BlockWork {
   /** Builds from the pool, or from another source of transactions. */
   async build(
     parent: ChainBlock,
-    request: BuildRequest,
+    request: BuildRequest & BlockChoices,
     signal: AbortSignal,
     pool: Pick<CandidateSource, 'select'> = this.#options.pool,
   ): Promise<ExecutedBlock> {
     const { executor, sources, world, evidence, proofs, vanity } = this.#options
     assert(request.parentHash === parent.hash, 'a block is built on the head')
-    const env = childEnv(sources, parent, request)
+    const env = { ...childEnv(sources, parent, request), ...request.env }
     const journal = world.journal()
     const budget = this.#budget(request, env, signal)
     const { included, state } = await proofs.select(parent)
     const credits = await this.#credits(env, request.proposer, state)
-    const execution = await executor.build(journal, env, pool.select(env.baseFeePerGas), budget, credits)
+    const execution = request.transactions
+      ? await executor.execute(journal, env, request.transactions, credits, { signal })
+      : await executor.build(journal, env, pool.select(env.baseFeePerGas), budget, credits)
     this.#reject(execution)
     const { items, offenders } = evidence.select(env.number)
     jailOffenders(journal, offenders, env.number)
     sources.council.commitRecords(journal, env.number, state)
     const { proposer, parentCertificate } = request
     const proofHeaders = included.map(({ bytes }) => bytes)
-    const fields = { vanity, evidence: items, proofTip: state.tipId, proofHeaders }
+    const fields = { vanity: request.vanity ?? vanity, evidence: items, proofTip: state.tipId, proofHeaders }
     const extra = assembleExtraData(proposer, parentCertificate, fields)
     const { blockRoots, update } = await this.#computeRoots(journal, execution, signal)
     const header = assembleHeader(env, parent, extra, execution, blockRoots)

@@ -1,19 +1,23 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { isCoded } from '@tandem/base/errors.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
+import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import type { Header } from '../../primitives/header.ts'
 import { hashedKey } from '../../state/flat-tables.ts'
 import type { AccountEdit } from '../../state/world/account-edit.ts'
 import type { WorldState } from '../../state/world/world-state.ts'
 import type { Store } from '../../storage/store.ts'
+import type { BlockChoices } from '../block/block-work.ts'
+import type { ExecutedBlock } from '../block/candidates.ts'
+import { isEndOfWork } from '../block/warm-up.ts'
 import type { Chain } from '../chain.ts'
-import type { DevMiner, MineOptions, MiningMode } from './dev-miner.ts'
+import type { DevMiner, MineOptions, MinerError, MiningMode } from './dev-miner.ts'
 import { DevSnapshots } from './dev-snapshots.ts'
-import { checkNotTooLate, type DevTime } from './dev-time.ts'
+import { checkNext, checkNotTooLate, type DevTime } from './dev-time.ts'
 import type { DevWriter } from './dev-writer.ts'
 import { dumpState } from './dump-state.ts'
 import { Impersonation } from './impersonation.ts'
@@ -48,6 +52,14 @@ interface DevHelpersOptions {
   readonly throwsOnRevert: boolean
   /** Runs the work while no engine runs, then starts one on the resulting head. */
   readonly withoutEngine: (work: () => Promise<void>) => Promise<void>
+  readonly trial: (choices: TrialChoices) => Promise<ExecutedBlock>
+}
+
+/** A block on the head that is never committed, as a client decides it. */
+interface TrialChoices extends Required<Pick<BlockChoices, 'env'>>, Pick<BlockChoices, 'vanity'> {
+  readonly timestamp: number
+  /** From the pool if omitted. */
+  readonly raws?: readonly Uint8Array[]
 }
 
 /** Fields of an account to set; omitted ones are kept. */
@@ -127,6 +139,27 @@ export class DevHelpers {
 
   mine(options: MineOptions): Promise<void> {
     return this.#options.miner.mine(options)
+  }
+
+  /** Builds a block on the head and commits nothing. Throws PARENT_NOT_HEAD, NO_BLOCK after a time, and what the block breaks. */
+  trial(parentHash: Hex, choices: TrialChoices): Promise<ExecutedBlock> {
+    const { miner, chain, trial } = this.#options
+    const checkParent = () => {
+      const { hash: head } = chain.headBlock
+      if (head !== parentHash) throw new CodedError<MinerError>({ code: 'PARENT_NOT_HEAD', head })
+    }
+    return miner.run(async () => {
+      checkParent()
+      checkNext(choices.timestamp, chain.headBlock.header.timestamp)
+      try {
+        return await trial(choices)
+      } catch (error) {
+        if (!isEndOfWork(error)) throw error
+        // Another validator of this chain may have decided a block.
+        checkParent()
+        throw new CodedError<MinerError>({ code: 'NO_BLOCK', timeoutMs: DEV_LIMITS.mineMs })
+      }
+    })
   }
 
   get mode(): MiningMode {

@@ -1,5 +1,6 @@
 import { type Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
 import { Mutex } from '@tandem/base/async/mutex.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
@@ -12,6 +13,7 @@ import { checkNotTooLate, type DevTime } from './dev-time.ts'
 
 export type MinerError =
   | { readonly code: 'TOO_MANY_BLOCKS'; readonly limit: number }
+  | { readonly code: 'PARENT_NOT_HEAD'; readonly head: Hex }
   /** The engine made no block within that time. */
   | { readonly code: 'NO_BLOCK'; readonly timeoutMs: number }
 

@@ -20,6 +20,12 @@ export const checkNotTooLate = (asked: number): void => {
   if (asked > last) throw new CodedError<TimestampError>({ code: 'TIMESTAMP_TOO_LATE', asked, last })
 }
 
+/** Throws TIMESTAMP_TOO_EARLY or TIMESTAMP_TOO_LATE for the child of a block at `head`. */
+export const checkNext = (asked: number, head: number): void => {
+  if (asked <= head) throw new CodedError<TimestampError>({ code: 'TIMESTAMP_TOO_EARLY', asked, head })
+  checkNotTooLate(asked)
+}
+
 /** Clock of a development chain: the wall clock with an offset, and the requested timestamps of next blocks. */
 export class DevTime {
   readonly #clock: Pick<Clock, 'nowMs'>
@@ -65,8 +71,7 @@ export class DevTime {
 
   /** Sets the timestamp of the child of a block. Throws TIMESTAMP_TOO_EARLY or TIMESTAMP_TOO_LATE. */
   setNext(timestamp: number, head: number): void {
-    if (timestamp <= head) throw new CodedError<TimestampError>({ code: 'TIMESTAMP_TOO_EARLY', asked: timestamp, head })
-    checkNotTooLate(timestamp)
+    checkNext(timestamp, head)
     this.#next = timestamp
   }
 

@@ -120,7 +120,7 @@ export class DevEngine implements ConsensusEngine {
     return this.without(async () => {
       try {
         await work(async () => {
-          const block = await execution.build(this.#request())
+          const block = await execution.build(this.request())
           await execution.commit(block, this.#seal(block))
         })
       } finally {
@@ -136,7 +136,8 @@ export class DevEngine implements ConsensusEngine {
     return members?.length === 1 && members[0] === this.#signer.address
   }
 
-  #request(): BuildRequest {
+  /** Returns the request for the next block as this node alone would decide it. */
+  request(): BuildRequest {
     const { number, hash, timestamp, certificate } = this.#options.execution.head()
     return {
       ...{

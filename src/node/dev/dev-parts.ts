@@ -15,9 +15,11 @@ import { NextBlockSettings } from '../../chain/dev/next-block.ts'
 import { interruptedRewind, rewindTo } from '../../chain/dev/rewind.ts'
 import type { ChainBlock, ClientPoolPort } from '../../chain/store/types.ts'
 import type { Genesis } from '../../config/genesis/genesis.ts'
+import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
+import { senderOrThrow } from '../../crypto/recovery/batch.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
-import { decodeTransaction } from '../../primitives/transaction/transaction.ts'
+import { decodeTransaction, withSender } from '../../primitives/transaction/transaction.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
 import type { PoolError } from '../../txpool/pool/errors.ts'
 import type { DevBehaviour } from '../options.ts'
@@ -153,6 +155,12 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     logger,
     throwsOnRevert: options.devnet.throwOnRevert ?? false,
     withoutEngine: work => engine.without(work),
+    async trial({ raws, ...choices }) {
+      const senders = await options.recovery.recoverMany(raws ?? [])
+      const transactions = raws?.map((raw, at) => withSender(decodeTransaction(raw), senderOrThrow(senders[at])))
+      const request = { ...engine.request(), ...choices, ...(transactions && { transactions }) }
+      return chain.trial(request, AbortSignal.timeout(DEV_LIMITS.mineMs))
+    },
   })
   return {
     engine,

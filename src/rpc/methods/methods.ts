@@ -7,6 +7,7 @@ import { debugState } from './debug/state.ts'
 import { debugTrace } from './debug/trace.ts'
 import { accountMethods, anvilAccounts } from './dev/accounts.ts'
 import { anvilBlocks, blockMethods } from './dev/blocks.ts'
+import { testing } from './dev/testing.ts'
 import { anvilTime, evm } from './dev/time.ts'
 import { ethBlocks } from './eth/blocks.ts'
 import { ethCall } from './eth/call.ts'
@@ -37,6 +38,7 @@ const dev: MethodTable = {
   ...anvilTime,
   ...anvilAccounts,
   ...anvilBlocks,
+  ...testing,
 }
 
 /** Standard methods under the prefix of the network's own namespace: same arguments, same results. */

@@ -1,9 +1,16 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { Impersonation } from '../../../src/chain/dev/impersonation.ts'
 import type { DevPort } from '../../../src/rpc/ports.ts'
+import { MemoryChain, signedTransaction } from './memory-chain.ts'
 
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const WORD: Hex = `0x${'00'.repeat(31)}07`
+
+/** Block of a chain with one transaction, as built and not committed. */
+const trial: DevPort['trial'] = async () => {
+  const block = new MemoryChain().append({ transactions: [signedTransaction({ nonce: 0 })] })
+  return { block, execution: { fees: { miner: 5n } } } as unknown as Awaited<ReturnType<DevPort['trial']>>
+}
 
 /** Helpers that do nothing and answer as if they had: golden answers and schemas of their methods. */
 export const SAMPLE_DEV: DevPort = {
@@ -27,6 +34,7 @@ export const SAMPLE_DEV: DevPort = {
   dropAllTransactions: async () => true,
   dump: async () => Uint8Array.of(0x1f, 0x8b),
   load: async () => {},
+  trial,
 }
 
 const both = (rest: Readonly<Record<string, readonly unknown[]>>): Record<string, readonly unknown[]> =>
@@ -71,4 +79,10 @@ export const DEV_ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   anvil_setBlockTimestampInterval: [12],
   anvil_autoImpersonateAccount: [false],
   anvil_removePoolTransactions: [ACCOUNT],
+  testing_buildBlockV1: [
+    WORD,
+    { timestamp: '0x6b49d200', prevRandao: WORD, suggestedFeeRecipient: ACCOUNT, withdrawals: [] },
+    [],
+    '0x746573745f6e616d65',
+  ],
 }

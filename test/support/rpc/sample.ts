@@ -24,6 +24,7 @@ const ALL_NAMESPACES = [
   'personal',
   'hardhat',
   'anvil',
+  'testing',
 ]
 
 const rewards: BlockRewards = {

@@ -99,6 +99,11 @@ const TEXTS: Record<string, readonly [object, string]> = {
     '-32000 the state of block 0 is not kept any more, the oldest is that of block 7: start with --state-history archive',
   ],
   TOO_MANY_BLOCKS: [{ limit: 5 }, '-32000 at most 5 blocks at once'],
+  PARENT_NOT_HEAD: [{ head: '0x12' }, '-32000 the parent is not the head, 0x12'],
+  INVALID_TRANSACTION: [
+    { index: 2, reason: { code: 'NONCE_TOO_LOW', got: 1, expected: 2 } },
+    '-32000 transaction 2: nonce too low',
+  ],
   NO_BLOCK: [{ timeoutMs: 30_000 }, '-32000 no block within 30 s'],
   TOO_MANY_STATIC_PEERS: [{ limit: 256 }, '-32000 at most 256 static peers: remove one first'],
   TOO_MANY_SNAPSHOTS: [{ limit: 5 }, '-32000 there are 5 snapshots: go back to one of them, or reset'],

@@ -5,7 +5,7 @@ import { SENDER, signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 import { startSample, TOKEN, TOPIC } from '../../support/rpc/sample.ts'
 
-/** Methods of the OpenRPC document of ethereum/execution-apis at 033ca6e6. */
+/** Methods of the OpenRPC document of ethereum/execution-apis at 033ca6e6, and those merged since (#797, #801: 5eb49869). */
 const EXECUTION_APIS: readonly string[] = [
   'debug_getBadBlocks',
   'debug_getRawBlock',
@@ -58,10 +58,13 @@ const EXECUTION_APIS: readonly string[] = [
   'eth_sign',
   'eth_signTransaction',
   'eth_simulateV1',
+  'eth_subscribe',
   'eth_syncing',
   'eth_uninstallFilter',
+  'eth_unsubscribe',
   'net_version',
   'testing_buildBlockV1',
+  'testing_commitBlockV1',
   'txpool_content',
   'txpool_contentFrom',
   'txpool_status',

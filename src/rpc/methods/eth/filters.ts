@@ -101,7 +101,7 @@ const socketOf = ({ socket }: Context) => {
 export const subscriptionsOf = <N extends string>(namespace: N) =>
   ({
     [`${namespace}_subscribe`]: method({
-      summary: 'Starts notifications: newHeads, logs, newPendingTransactions or syncing',
+      summary: 'Starts notifications',
       params: [subscriptionKind, optional(subscriptionOption)],
       result: QUANTITY_SCHEMA,
       notes:

@@ -69,6 +69,10 @@ test('weights of methods in rate limits; others are plain reads', () => {
       ...twins('getFilterLogs', 'getLogs', 'getProof'),
       ...['native_getBlockWithConsensusInfoRange', 'native_getProofHeaderRange', 'native_getRewardShares'],
     ].toSorted(),
-    50: [...Object.keys(METHODS).filter(name => name.startsWith('debug_')), 'eth_simulateV1'].toSorted(),
+    50: [
+      ...Object.keys(METHODS).filter(name => name.startsWith('debug_')),
+      'eth_simulateV1',
+      'testing_buildBlockV1',
+    ].toSorted(),
   })
 })
