@@ -176,10 +176,7 @@ export class Chain implements ExecutionPort {
     return this.#running.run(signal => this.#work.build(parent, request, signal), cancelled)
   }
 
-  /**
-   * Builds an empty block on the head and validates it, and keeps neither: the first block of a chain that waits for transactions would
-   * otherwise pay for loading and compiling all of that code.
-   */
+  /** Builds and validates an empty block and keeps neither: the chain's first would otherwise pay for loading all of that code. */
   warmUp(proposer: Hex): Promise<void> {
     const { clock, logger } = this.#options
     const head = { block: this.#head, certificate: this.#certificate }

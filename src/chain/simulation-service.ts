@@ -177,10 +177,7 @@ export class SimulationService {
 
 const LATEST = Number.MAX_SAFE_INTEGER
 
-/**
- * Plans numbers and times of the simulated blocks: consecutive, `stepSeconds` apart, with empty blocks before a given number.
- * Throws SIMULATION_NUMBER_ORDER, SIMULATION_TIME_ORDER and SIMULATION_LIMIT.
- */
+/** Plans consecutive simulated blocks, `stepSeconds` apart. Throws SIMULATION_NUMBER_ORDER, SIMULATION_TIME_ORDER, SIMULATION_LIMIT. */
 export const planBlocks = (
   base: { readonly number: number; readonly timestamp: number },
   blocks: readonly BlockCalls[],

@@ -10,10 +10,7 @@ export type PrecompilePrices = Readonly<Record<number, PrecompilePrice | null>>
 const times = (factor: bigint): PrecompilePrice => ({ times: factor, plus: 0n })
 const plus = (gas: bigint): PrecompilePrice => ({ times: 1n, plus: gas })
 
-/**
- * Prices of the networks: by the time that this node takes, at most 20 ms of a processor for a million gas (docs/security.md#cost-of-gas).
- * A chain without blobs has no commitments to evaluate.
- */
+/** Prices of the networks, at most 20 ms of a processor for a million gas (docs/security.md#cost-of-gas); without blobs no commitments. */
 const ROWS: readonly (readonly [number, PrecompilePrice | null])[] = [
   // ECRECOVER: 4,000.
   [0x01, plus(1_000n)],

@@ -93,10 +93,7 @@ export interface NetworkPort {
     listener: (message: ConsensusMessage, from: PeerId) => MessageAcceptance,
     validateClaim?: (claim: BlockClaim, from: PeerId) => MessageAcceptance,
   ): () => void
-  /**
-   * Number of these validators, this node excluded, that are reachable (docs/design/consensus.md#lone-and-small-committees); without
-   * this method all of them count as reachable.
-   */
+  /** Number of these validators that are reachable, without this node (docs/design/consensus.md#lone-and-small-committees); default: all. */
   reachable?(members: readonly Hex[]): number
   /** Returns undefined for a peer that is no neighbour; without this method nodes sign from their start on. */
   speaker?(peer: PeerId): Speaker | undefined

@@ -1,7 +1,4 @@
-/**
- * Returns the first of several implementations that loads on this machine and passes its check, with the errors of those before it, for
- * the log. Throws an AggregateError with this message when none does.
- */
+/** Returns the first implementation that loads and passes its check, with earlier errors for the log; else throws AggregateError. */
 export const firstWorking = async <T>(
   loads: readonly (() => T | Promise<T>)[],
   check: (candidate: T) => void | Promise<void>,

@@ -24,10 +24,7 @@ interface Secp256k1 {
   publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Uint8Array
 }
 
-/**
- * libsecp256k1 as a native addon. `bindings` is loaded by name because the package's main file falls back silently to a slower
- * JavaScript library. Throws where there is no addon for this platform.
- */
+/** libsecp256k1 as an addon, `bindings` by name: the package's main file falls back silently. Throws where there is none. */
 export const createNativeProvider = (): SignatureProvider => {
   const secp256k1: Secp256k1 = createRequire(import.meta.url)('secp256k1/bindings')
   const output = new Uint8Array(65)

@@ -3,10 +3,7 @@ import type { Argon2Provider } from './argon2.ts'
 import { keccak256, keccak256Parts } from './hash.ts'
 import { sha256 } from './sha256.ts'
 
-/*
- * Hash functions of the proof chain (docs/design/proof-chain.md). Every input is the 32-byte seal hash of a header with its 8-byte
- * nonce; the result is compared with the target as a big-endian integer.
- */
+/* Hash functions of the proof chain (docs/design/proof-chain.md): of seal hash and nonce, compared as a big-endian integer. */
 
 /** Seed values of getWork and salt of Argon2id; they make outdated miners detectable. */
 export const PROOF_SEEDS: readonly [Uint8Array, Uint8Array] = [

@@ -18,10 +18,7 @@ export const REMOVE_OPTIONS = { recursive: true, force: true, maxRetries: 5, ret
 export const makeTempFolder = (command: 'devnet' | 'fixture' | 'localnet', root = tmpdir()): string =>
   mkdtempSync(join(root, `tandem-${command}-${process.pid}-`))
 
-/**
- * Removes the folders of killed chains: folders of this program's name, of this user, whose process has ended and whose store is
- * not open. Returns their names. A folder that cannot be read or removed stays.
- */
+/** Removes folders of killed chains of this user, whose store is not open; returns their names. Unremovable ones stay. */
 export const removeDeadFolders = async (root = tmpdir(), nowMs = Date.now()): Promise<readonly string[]> => {
   const removed: string[] = []
   for (const name of await readdir(root)) {

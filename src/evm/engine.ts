@@ -56,10 +56,7 @@ export interface Interrupt {
   readonly sliceMs: number
   /** Yields to other work; by default for one event-loop turn. */
   giveWay?(): Promise<void>
-  /**
-   * true: the engine throws CodedError<InterruptedError> and leaves the journal to be reverted by the caller. `logBytes`: size of the logs
-   * so far, which take time after the message as well.
-   */
+  /** true: the engine throws CodedError<InterruptedError>; the caller reverts the journal. `logBytes`: logs so far, which take time later. */
   shouldStop(logBytes?: number): boolean
 }
 
@@ -80,10 +77,7 @@ export interface AccessRecorder {
 
 export interface EngineOptions {
   readonly interrupt?: Interrupt
-  /**
-   * Gas beyond which the result is not needed: a message that uses more throws CodedError<GasBoundError>, soon after it does. Code cannot
-   * observe the bound, and a message within it is unaffected.
-   */
+  /** Gas beyond which the result is not needed: then CodedError<GasBoundError>, soon. Code cannot observe the bound. */
   readonly gasBound?: bigint
   /** true: the caller reverts the message's changes at once, and the engine need not write them. */
   readonly discards?: boolean

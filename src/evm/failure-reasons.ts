@@ -1,7 +1,4 @@
-/**
- * Reasons why code stops, in go-ethereum's words: errors of calls, causes of failed transactions and traces give the same. Traces add
- * figures where they have them (wasm/step-recorder.ts).
- */
+/** Reasons why code stops, in go-ethereum's words, for calls, failures and traces, which add figures (wasm/step-recorder.ts). */
 export const REASON = {
   outOfGas: 'out of gas',
   revert: 'execution reverted',

@@ -10,10 +10,7 @@ export interface Prefetcher {
   code(address: Hex): Promise<void> | undefined
 }
 
-/**
- * Makes an asynchronous state readable for a journal, which reads synchronously: the code's engine calls `prefetch` before
- * each read. One per call; it keeps everything read.
- */
+/** Makes asynchronous state readable for a journal: the engine calls `prefetch` before each read. One per call; keeps all. */
 export const createPrefetchedReader = (source: AsyncStateReader): { reader: StateReader; prefetch: Prefetcher } => {
   const accounts = new Map<Hex, Account | undefined>()
   const slots = new Map<string, Hex>()

@@ -236,10 +236,7 @@ class PeerNetwork implements Network {
     return isKnown || peer !== undefined
   }
 
-  /**
-   * Checks a connection before anything is read from it. Bans of addresses are for strangers, and whether it is one is known later: a
-   * member may be behind the same address.
-   */
+  /** Checks a connection before anything is read. Bans of addresses are for strangers: a member may be behind the same one. */
   #enter(address: string, drop: () => void): (() => void) | undefined {
     if (this.#isStopped) return undefined
     const limiter = this.#isReservedAddress(address) ? this.#reservedLimiter : this.#inboundLimiter

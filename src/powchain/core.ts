@@ -127,10 +127,7 @@ export class PendingProofs {
     return headers
   }
 
-  /**
-   * Header because of which a validator must not vote for a fresh proposal of block `including` that carries none; undefined when
-   * there is no such header, or the round is too late for the rule.
-   */
+  /** Header that forbids a vote for a fresh proposal of block `including` without it; undefined: none, or too late a round. */
   overdue(including: number, round: number, nowMs: number): PendingHeader | undefined {
     if (round >= OMISSION_ROUNDS) return undefined
     const known = nowMs - OMISSION_MS * 2 ** round

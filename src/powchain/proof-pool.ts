@@ -148,10 +148,7 @@ export class ProofPool {
     return this.#pending.forBlock(including)
   }
 
-  /**
-   * Vote rule of a member: returns the header because of which it does not prepare a proposal. A block that was prepared in an earlier
-   * round and is proposed again must not be judged by it.
-   */
+  /** Vote rule: returns the header that a proposal lacks. Not for a block prepared in an earlier round and proposed again. */
   omittedBy(
     { header, proofHeaders }: ProposedBlock,
     { round, fresh }: { readonly round: number; readonly fresh: boolean },

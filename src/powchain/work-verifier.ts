@@ -7,10 +7,7 @@ import { nativeMixHash } from '../crypto/proof-hash.ts'
 import { type ProofHeader, proofSealHash } from '../primitives/proof-header.ts'
 import type { ProofHeaderError } from '../rules/proof/proof-header.ts'
 
-/**
- * Expensive half of a header's work: checks that its mix hash is the claimed Argon2id hash. Hashes are cached, so that a header known from
- * gossip, or from the share of a miner, costs its block a look-up.
- */
+/** Checks a header's Argon2id hash, the expensive half. Hashes are cached: one known from gossip or a share costs a look-up. */
 export class WorkVerifier {
   readonly #chainId: number
   readonly #provider: () => Promise<Argon2Provider>

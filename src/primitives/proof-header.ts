@@ -4,10 +4,7 @@ import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malform
 import { encodeRlp, type RlpItem } from './rlp/rlp.ts'
 import { RlpCursor } from './rlp/rlp-cursor.ts'
 
-/**
- * Header of the proof chain: one solved piece of work that names its coinbase and a committed main block. It has no body and no
- * timestamp: its time is that of the anchor (docs/design/proof-chain.md).
- */
+/** Header of the proof chain: work that names coinbase and committed main block, which gives its time (docs/design/proof-chain.md). */
 export interface ProofHeader {
   /** Hash function: 1 SHA-256d, 2 nativeHash. */
   readonly version: number

@@ -65,10 +65,7 @@ interface BatchHome {
   release(native: NativeBatch): void
 }
 
-/**
- * Rows that are written atomically. Keys and values are copied when added, so a caller may reuse its arrays. A batch that is
- * not written must be discarded; it cannot be used afterwards.
- */
+/** Rows written atomically. Keys and values are copied when added. An unwritten batch must be discarded; none is used twice. */
 export class Batch {
   readonly #home: BatchHome
   #native: NativeBatch | undefined

@@ -2,10 +2,7 @@ import type { Snapshot as LevelSnapshot } from 'classic-level'
 import { STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { afterPrefix } from './keys.ts'
 
-/**
- * Prefixed keys without an allocation each: one reused array per length. LevelDB copies the key inside the call, so
- * these are for synchronous calls only; an asynchronous call must own its key.
- */
+/** Prefixed keys in one reused array per length, for synchronous calls: an asynchronous call must own its key. */
 export class ScratchKeys {
   readonly #byLength: Uint8Array[] = []
 

@@ -236,10 +236,7 @@ export class PoolService {
     return Promise.all(begun)
   }
 
-  /**
-   * Runs the checks that need no sender, and queues the transaction for its recovery. The same bytes submitted again while under way wait
-   * for the first outcome: one recovery for both.
-   */
+  /** Runs the checks that need no sender and queues the recovery; the same bytes meanwhile wait for the first outcome. */
   #begin(
     raw: Uint8Array,
     origin: Origin,

@@ -87,10 +87,7 @@ export class TxPool {
     return { sender, replaced }
   }
 
-  /**
-   * Admits a transaction or throws CodedError<PoolError>; then the pool is unchanged, except for others evicted to make room. `signers`: those
-   * of its authorizations, undefined for an invalid signature.
-   */
+  /** Admits a transaction, evicting others for room, or throws CodedError<PoolError>. `signers`: undefined for an invalid authorization. */
   admit(tx: Transaction, origin: Origin, signers: readonly (Hex | undefined)[] = []): AdmitResult {
     const { sender, replaced } = this.check(tx, origin)
     const authorities = authoritiesOf(tx, signers, this.#accounts, this.#rules)

@@ -68,10 +68,7 @@ interface BodyFindings {
   readonly included: readonly IncludedProof[]
 }
 
-/**
- * Builds blocks on the head and validates those of others. It writes nothing, and works on an unchanging state: once the head has
- * moved, or the signal has aborted, it rejects.
- */
+/** Builds and validates blocks on the head, writing nothing; rejects once the head has moved, or the signal has aborted. */
 export class BlockWork {
   readonly #options: BlockWorkOptions
 

@@ -39,10 +39,7 @@ export interface BlockRewards {
   readonly rewards: ReadonlyMap<Hex, bigint>
 }
 
-/**
- * Division of a block's fees and its part in the minting of its cycle, wei (docs/design/money.md#minting). The block that ends a cycle
- * pays `union` of all its blocks, and `miners`.
- */
+/** Shares of a block in fees and in its cycle's minting, wei (docs/design/money.md#minting); the cycle's last pays `union` and `miners`. */
 export interface BlockShares {
   readonly hash: Hex
   readonly cycle: number

@@ -9,10 +9,7 @@ import { readCycleRow } from './council-rows.ts'
 
 const RECENT = 64
 
-/**
- * Seeds of the cycles (docs/design/council.md#seed). Each follows from the previous one and the proof tip at its council record, which
- * stores it: it is known as soon as the council of its cycle is.
- */
+/** Seeds of the cycles (docs/design/council.md#seed), stored with the council record, so known as soon as their cycle's council. */
 export class CycleSeeds {
   readonly #genesisHash: Hex
   readonly #store: Pick<Store, 'getSync'>

@@ -172,10 +172,7 @@ export class EvidencePool implements EvidenceStore {
   }
 }
 
-/**
- * After the last transaction of block `number`, writes the validators jailed by its evidence into the contract: the state then
- * holds it on every node, however the node obtained that state.
- */
+/** Writes the validators jailed by evidence into the contract, after the last transaction of block `number`: the state holds it. */
 export const jailOffenders = (journal: Journal, offenders: readonly Hex[], number: number): void => {
   if (offenders.length === 0) return
   const word = toWord(BigInt(number))

@@ -58,10 +58,7 @@ export interface MiningMode {
   readonly intervalMs: number
 }
 
-/**
- * Decides when a development chain makes a block, in place of the engine's own pacing. One task at a time: a block from its request to
- * its commit, or work that must not overlap one (edits, reverts).
- */
+/** Decides when a development chain makes a block, in place of the engine's pacing. One task at a time, block, edit or revert. */
 export class DevMiner {
   readonly #options: DevMinerOptions
   readonly #turn = new Mutex()

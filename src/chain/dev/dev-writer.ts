@@ -26,10 +26,7 @@ interface DevWriterOptions extends RewindParts {
   readonly onFatal: (error: Error) => void
 }
 
-/**
- * Changes of state and blocks that only a development chain allows, serialized with the chain's writes (`Chain`). The engine must
- * be idle: a block built on the previous state could not be committed.
- */
+/** Changes that only a development chain allows, serialized with the chain's writes. The engine must be idle: its block would not fit. */
 export class DevWriter {
   readonly #options: DevWriterOptions
   readonly #listeners = new Set<(event: ChainReplaced) => void>()

@@ -36,10 +36,7 @@ interface Search {
   readonly snapshot: Snapshot
 }
 
-/**
- * Yields the blocks that may match, ascending: from the index where there is one, from the blooms of the headers elsewhere. `tick` is called
- * regularly while nothing matches; it may throw to end the search.
- */
+/** Yields blocks that may match, ascending, from the index or headers' blooms. `tick` is called regularly; it may throw to end. */
 export async function* candidateBlocks(store: Store, query: LogQuery, tick: () => void): AsyncGenerator<LogCandidate> {
   await using snapshot = store.snapshot()
   const lists = [query.addresses, ...query.topics].map((list, kind) => new ItemList(kind, list))

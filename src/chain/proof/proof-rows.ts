@@ -22,10 +22,7 @@ interface StoredProof {
   readonly includedIn: number
 }
 
-/**
- * Final proof headers by id and height, and the state of the proof chain after each. The state after a main block is that of the tip its
- * extra data names, so a block without proof headers adds nothing.
- */
+/** Final proof headers by id and height, and the state after each: that after a main block is the one of its extra data's tip. */
 export class ProofRows {
   readonly #params: ChainParams
   readonly #store: Store

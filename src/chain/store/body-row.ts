@@ -99,10 +99,7 @@ export class BodyRow {
     return { transactions, ...this.#tail() }
   }
 
-  /**
-   * Decodes the whole body, one transaction in a part: a full one has tens of thousands. They are views of the row, since thousands of
-   * small arrays cost more than their content.
-   */
+  /** Decodes the whole body, one transaction in a part, as views of the row: small arrays would cost more than their content. */
   *block(): SlicedWork<Omit<Block, 'header'>> {
     const transactions: Transaction[] = []
     for (let index = 0; index < this.count; index++) {

@@ -11,10 +11,7 @@ import type { TipShare } from './paid-tips.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
 import type { IncludedReceipt, IncludedTransaction, LogEntry, StreamedReceipt } from './types.ts'
 
-/**
- * Committed block as its raw rows: one transaction or receipt is read without decoding thousands of others. Rows take a
- * fifth of the memory of decoded objects, so many blocks can be cached.
- */
+/** Committed block as raw rows: one transaction or receipt is read alone, and rows take a fifth of the memory of objects. */
 export class StoredBlock {
   readonly #header: Header
   readonly #body: BodyRow

@@ -6,10 +6,7 @@ import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import { BodyRow } from '../store/body-row.ts'
 
-/*
- * Preimages of hashed keys. The state is keyed by hash, and preimages are not stored; the slots of plain variables and the
- * addresses in transactions are known all the same.
- */
+/* Preimages of hashed keys, which are not stored: slots of plain variables and addresses in transactions are known all the same. */
 
 const hashOf = (hex: Hex): Hex => keccak256Hex(hexToBytes(hex))
 

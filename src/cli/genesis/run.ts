@@ -125,10 +125,7 @@ interface GenesisAnswers {
   readonly blockTime: number | undefined
 }
 
-/**
- * Completes the given options by questions. Nothing is asked when all required options are given, so that scripts never block;
- * without a terminal a missing option is an error that names it.
- */
+/** Completes options by questions, if a required one is missing; without a terminal that is an error, so scripts never block. */
 const askForRest = async (flags: GenesisFlags, terminal: Terminal): Promise<GenesisAnswers> => {
   const given = {
     network: flags.network,

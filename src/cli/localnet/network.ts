@@ -111,10 +111,7 @@ export class Localnet {
     })
   }
 
-  /**
-   * Resolves when the chain runs: the first node has a new block or, without interval blocks, all nodes are connected to each
-   * other. false: a node ended, or `signal` came.
-   */
+  /** Resolves when the first node has a new block or, without interval, all are connected. false: a node ended, or `signal` came. */
   async start(signal: AbortSignal): Promise<boolean> {
     const { startPollMs, readyMs } = LOCALNET_LIMITS
     const began = performance.now()

@@ -22,10 +22,7 @@ export const checkReadable = (path: string, option: string, kind: 'file' | 'fold
     accessSync(path, constants.R_OK)
   })
 
-/**
- * Reads the text of a small file, a pipe or a descriptor (0 is the standard input) that only its owner, and perhaps a dedicated
- * group, should be able to read; warns when others can.
- */
+/** Reads a small secret file, pipe or descriptor (0: standard input); warns when others than owner and group can read it. */
 export const readSecret = (path: string | 0, option: string, limit: number = KEY_LIMITS.fileBytes): string =>
   naming(option, path, () => {
     const descriptor = path === 0 ? path : openSync(path, 'r')

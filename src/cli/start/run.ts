@@ -141,10 +141,7 @@ const readValidatorKey = async (file: string, passwords: Passwords): Promise<Uin
   return privateKey
 }
 
-/**
- * Reads the keys of unlocked accounts, in the order of the files; their passwords follow that of the validator's key. One by one:
- * a person answers one question at a time, and each decryption takes 256 MiB.
- */
+/** Reads the unlocked accounts' keys in order of the files, one by one: a person answers, and a decryption takes 256 MiB. */
 const readUnlocked = async (files: readonly string[], passwords: Passwords, first: number) => {
   const unlocked: NodeOptions['unlocked'][number][] = []
   for (const [index, file] of files.entries()) {

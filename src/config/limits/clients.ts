@@ -4,10 +4,7 @@ export const RPC_LIMITS = {
   bodyBytes: 5 * 1024 * 1024,
   /** Clients whose rate is remembered (`--rate-limit`). */
   limitedClients: 100_000,
-  /**
-   * Resources clients may make a server hold, in total and per client (an IPv4 address, or the /64 of an IPv6 one); the first `free` of a
-   * request or a connection are not counted.
-   */
+  /** Resources of clients in a server, in total and per client (IPv4 address, IPv6 /64); `free` ones of a request are not counted. */
   budgets: {
     /**
      * Ledger of the memory of all kinds of work together: `bodies`, `answers` and `criteria` below, parsed requests (`parsedBytes`) and
@@ -149,10 +146,7 @@ export const CALL_LIMITS = {
   clientCalls: 1_024,
   clientBytes: 32 * 1024 * 1024,
   clientInFlight: 24,
-  /**
-   * Memory of the frames of all calls of a worker, which is outside the heap limit; no call starts beyond it, and one that allocates
-   * beyond it is stopped. Three hundred nested frames of 128 KiB fit.
-   */
+  /** Memory of a worker's frames, outside the heap limit; calls beyond it wait or are stopped. 300 nested frames of 128 KiB fit. */
   frameBytes: 40 * 1024 * 1024,
   /** Memory that an idle worker keeps for the next calls. */
   idleBytes: 16 * 1024 * 1024,
@@ -160,10 +154,7 @@ export const CALL_LIMITS = {
   inFlight: 32,
   /** Jobs and responses sent between threads in one message. */
   batch: 8,
-  /**
-   * Processor time of a worker without a heartbeat, after which it gets no more calls, and its queued ones go to others; and the same of
-   * passed time, in which it may have waited for a processor.
-   */
+  /** Processor time without a heartbeat after which a worker's calls go to others; and passed time, in which it may have waited. */
   stuckMs: 60,
   blockedMs: 2_000,
   /** Time beyond `timeoutMs` after which a worker without heartbeats is terminated, and one that has them. */

@@ -17,10 +17,7 @@ export const NETWORK_LIMITS = {
   relayedValidators: 16,
   /** Blocks before and after its own in which a delegation to a relay counts; it is renewed each half of them. */
   delegationBlocks: 3_600,
-  /**
-   * Connections before their handshake, in total and per address, and the rate per address; as many again for addresses of members and
-   * static peers, of which so many are remembered.
-   */
+  /** Connections before their handshake, in total, per address, per second; as many again for members' and static addresses. */
   pending: 512,
   reservedAddresses: 512,
   pendingPerAddress: 32,

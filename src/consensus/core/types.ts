@@ -173,19 +173,13 @@ export type Input =
       readonly timer: TimerName
       readonly number: number
       readonly round: number
-      /**
-       * True when too few other members for a quorum are reachable, or known to have reached this round: giving up the
-       * round alone would only create one that the others must catch up to.
-       */
+      /** True when too few others for a quorum are reachable or in this round: giving it up would only create one to catch up to. */
       readonly isolated?: boolean
       readonly nowMs: number
     }
 
 export type Effect =
-  /**
-   * Answered by `signed`, immediately and before any other input; or never, when the signer refuses. Before the first signature after a
-   * start it may come later, in the same round.
-   */
+  /** Answered by `signed` before any other input, or never; before the first signature after a start also later in the round. */
   | { readonly type: 'sign'; readonly message: UnsignedMessage }
   /** Durable before any later broadcast, send or decide leaves the process. */
   | { readonly type: 'persist'; readonly record: WalRecord }

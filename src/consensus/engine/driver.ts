@@ -97,10 +97,7 @@ export class Driver {
     return this.#core.height
   }
 
-  /**
-   * Members that keep the open height from being decided: the unreachable ones when they are too many, else those not heard from once
-   * rounds pass; empty while a member may just be slow.
-   */
+  /** Members that delay the open height: unreachable ones when too many, else those not heard from once rounds pass. */
   get missing(): readonly Hex[] {
     const { height } = this
     if (height === null) return []

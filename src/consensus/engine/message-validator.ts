@@ -127,10 +127,7 @@ export class MessageValidator {
 
 const acceptIfWhole = (block: Block): MessageAcceptance => (isWhole(block) ? 'accept' : 'reject')
 
-/**
- * Returns true when a body is the one its header names. The hash covers only the header: without this check a relay could replace
- * the body, and it would count as the proposer's fault, or be decided.
- */
+/** Returns true when a body is the one its header names: else a relay could replace it, as the hash covers only the header. */
 const isWhole = (block: Block): boolean => {
   const extra = readExtraData(block.header)
   // Nothing to compare with: the block is validated and rejected.

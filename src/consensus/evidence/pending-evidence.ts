@@ -7,10 +7,7 @@ interface Entry {
   readonly encoded: Uint8Array
 }
 
-/**
- * Verified evidence that no block holds yet: one piece per validator, which is enough to jail it, for a bounded number of validators.
- * The owner removes evidence that has expired.
- */
+/** Verified evidence in no block yet: one piece per validator, for a bounded number. The owner removes expired evidence. */
 export class PendingEvidence {
   readonly #entries = new Map<Hex, Entry>()
   readonly #limit: number

@@ -243,10 +243,7 @@ export class LocalValidator {
     this.#trusts = true
   }
 
-  /**
-   * Handles the end of a height; `learnt`: others had decided it before this node opened it. Looks for its own seal, and returns
-   * true when a quarantine may end. Throws KEY_IN_USE.
-   */
+  /** Ends a height, `learnt` from others or not; looks for its own seal. Returns true when a quarantine may end. Throws KEY_IN_USE. */
   decided({ block, certificate }: DecidedBlock, committee: Committee, learnt: boolean): boolean {
     const { number, timestamp } = block.header
     const { round } = certificate

@@ -7,10 +7,7 @@ import { checkWatermark, type LastSignature, type Watermark } from './watermark.
 
 const nothing = async (): Promise<void> => {}
 
-/*
- * Log and watermark of a validator whose chain ends with its process (a development chain in a temporary folder): its signatures bind
- * nothing afterwards, so nothing is written or synced.
- */
+/* Log and watermark of a validator whose chain ends with its process: its signatures bind nothing afterwards. */
 
 export const memoryWal = (): Wal => ({
   condition: 'sound',
@@ -42,10 +39,7 @@ export const memoryWatermark = (): Watermark => {
   }
 }
 
-/**
- * Creates a log that begins after a block, where there is none. Only for a lone validator on a development chain: its earlier
- * votes were for blocks that were rewound, and no other validator relies on them.
- */
+/** Creates a log that begins after a block: only for a lone development validator, on whose rewound votes nobody relies. */
 export const createWalAfter = async (
   files: FileSystem,
   path: string,

@@ -1,6 +1,4 @@
-/*
- * Powers modulo an odd number of up to 32 limbs of 32 bits, least significant first, in Montgomery form. The exponent is passed in pieces, so that the caller can stop between them.
- */
+/* Powers modulo an odd number of up to 32 limbs, least significant first (Montgomery), by pieces of the exponent, to stop between. */
 import { BLOCK, BLOCK_SIZE, EXPONENT, MODULUS, multiply, raise64, RESULT, setModulus, SIZE, STATE, TABLE } from "./modexp/multiply";
 import { operandsAt, setOperands, writeResult } from "./modexp/short";
 

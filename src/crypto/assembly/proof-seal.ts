@@ -1,7 +1,4 @@
-/*
- * Module of crypto/proof-seal.ts: the whole check of a proof header's cheap work in one call. JavaScript writes the sealed fields, the
- * nonce, the mix hash and the target; nothing is allocated.
- */
+/* Module of crypto/proof-seal.ts: the cheap check of a proof header in one call on what JavaScript wrote, without allocation. */
 import { keccak256 } from "./keccak";
 import { sha256 } from "./sha256";
 

@@ -15,10 +15,7 @@ import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../engi
 import { applyAuthorizations } from './authorizations.ts'
 import type { BlockPosition } from './transaction-validity.ts'
 
-/**
- * Returns true when the result depends on the transaction's bytes alone: no code runs (and none can see the withheld fee), and the
- * recipient's balance has room for the value.
- */
+/** Returns true when the result depends on the transaction alone: no code runs, and the recipient has room for the value. */
 export const isPlainTransfer = (
   journal: Journal,
   { rules }: BlockPosition,

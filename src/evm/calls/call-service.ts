@@ -23,10 +23,7 @@ interface CallServiceOptions {
   /** EVM engine. */
   readonly engine: EngineName
   readonly logger: Logger
-  /**
-   * Returns the environment of a call on the state after `request.number`: that block's, or the pending block's. Must return
-   * the same object while it is unchanged: a worker gets each object once.
-   */
+  /** Returns the environment of a call after `request.number`, or the pending block's: the same object while unchanged, sent once. */
   envFor(request: CallState): Promise<SerializedEnv>
   /** Returns the pending block's changes, for requests with `pending`; the same object while they are unchanged. */
   overlayFor?(request: CallState): Promise<StateChanges>

@@ -12,10 +12,7 @@ import { call, createAccessList, estimateGas } from './run-call.ts'
 import type { CallRequest, CallService } from './types.ts'
 import type { CallJobRequest } from './worker/worker-protocol.ts'
 
-/**
- * Calls that outran the bound of the main thread. The next ones like them start in a worker, and so do those of a client with many
- * different ones, so that no work is done twice for long.
- */
+/** Calls that outran the main thread's bound. The next like them, and of their client, start in a worker, to do no work twice. */
 export class Outruns {
   /** Number of calls that still skip the main thread, by kind of call or client. */
   readonly #skips = new Map<string, number>()

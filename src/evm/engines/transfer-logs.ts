@@ -1,10 +1,7 @@
 import { bigintToBytes, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 
-/*
- * Transfers of wei as logs (ERC-7528): a Transfer event at the address of the native token, before the logs of the receiving
- * frame. A failing frame drops its logs, these too.
- */
+/* Transfers of wei as Transfer logs (ERC-7528), before those of the receiving frame; a failing frame drops its logs. */
 
 /** Address of ERC-7528. Code may log from there as well. */
 const NATIVE_TOKEN: Hex = `0x${'ee'.repeat(20)}`

@@ -1,7 +1,4 @@
-/**
- * Reasons for the end of a connection, sent to the other side. `wait` says when a redial makes sense: soon (`backoff`), only after a
- * likely restart or upgrade of one side (`long`), or never.
- */
+/** Reasons of a disconnect, sent to the other side. `wait`: redial soon (`backoff`), after a likely restart (`long`), or never. */
 export const DISCONNECT_REASONS = {
   stopping: { code: 0, text: 'the node is stopping', wait: 'backoff' },
   wrongVersion: { code: 1, text: 'another version of the protocol', wait: 'long' },

@@ -41,10 +41,7 @@ export class InboundLimiter {
     return this.#connections.size
   }
 
-  /**
-   * Admits a connection; returns the function to call when its handshake has ended, or undefined when the address or its network exceeds its limits.
-   * `drop` may be called until then.
-   */
+  /** Admits a connection; returns what its handshake's end calls, undefined beyond limits. `drop` may be called until then. */
   enter(address: string, nowMs: number, drop: () => void): (() => void) | undefined {
     const { pending, pendingPerAddress } = this.#limits
     const networks = networksOf(address)

@@ -29,10 +29,7 @@ interface ConsensusGossipOptions {
 /** Names of messages on the wire; a vote's type is inside. */
 type WireName = 'vote' | 'status' | 'proposal' | 'body' | 'decided'
 
-/**
- * Consensus messages, sent directly to every neighbour. Statements of a member that some neighbour does not reach are relayed to it
- * once consensus has verified them: never an unsigned message.
- */
+/** Consensus messages, to every neighbour. Verified statements of a member are relayed to neighbours that it does not reach. */
 export class ConsensusGossip implements ConsensusNetwork {
   readonly #options: ConsensusGossipOptions
   readonly #listeners = new Set<{ readonly listener: Listener; readonly validateClaim: ClaimListener | undefined }>()
@@ -123,10 +120,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     clearTimeout(this.#linksTimer)
   }
 
-  /**
-   * Announces to neighbours which validators this node reaches, when that changed: to members those that relays reach as well. Called
-   * regularly: members change with the chain.
-   */
+  /** Announces which validators this node reaches, when that changed; members hear of those by relays too. Called regularly. */
   announceLinks(): void {
     clearTimeout(this.#linksTimer)
     this.#linksTimer = undefined

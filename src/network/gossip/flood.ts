@@ -7,10 +7,7 @@ import type { PeerHub } from '../peer/peer-hub.ts'
 
 type FloodListener = (encoded: Uint8Array, from: PeerId) => void
 
-/**
- * Gossip of one kind of small message, sent whole to all peers that are not known to have it: the announcement, request and response that
- * would save sending it twice are larger. The listener verifies it.
- */
+/** Gossip of one kind of small message, whole to all peers that may lack it, as requests would be larger. The listener verifies. */
 abstract class Flood {
   protected readonly hub: PeerHub
   readonly #kind: 'evidence' | 'proofHeader'

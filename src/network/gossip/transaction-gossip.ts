@@ -64,10 +64,7 @@ export class TransactionGossip {
     this.#ingress = new TransactionIngress(hub, pool)
   }
 
-  /**
-   * Announces transactions that became executable. One that comes alone leaves in the next turn of the event loop; under load those of
-   * the interval since the last batch go out together.
-   */
+  /** Announces executable transactions: a lone one in the next turn of the event loop, under load all of an interval together. */
   announce(transactions: readonly NewTransaction[]): void {
     for (const { hash, raw } of transactions) {
       const from = this.#ingress.peerOf(hash)

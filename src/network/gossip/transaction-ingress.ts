@@ -15,10 +15,7 @@ interface Arrival {
 /** A transaction refused by the pool may be accepted later, after fees fall or missing nonces arrive. */
 const REFUSED_MS = 60_000
 
-/**
- * Transactions on their way from peers into the pool: a few at a time, in rotation over peers, so that votes never wait behind
- * thousands of them.
- */
+/** Transactions from peers on their way to the pool: a few at a time, in rotation, so votes never wait behind them. */
 export class TransactionIngress {
   readonly #hub: PeerHub
   readonly #pool: PeerPoolPort

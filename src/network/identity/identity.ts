@@ -61,10 +61,7 @@ export class Identity {
     })
   }
 
-  /**
-   * `wanted`: id of the dialed node; another one that answers is not shown the validator. Behind sentries, without
-   * discovery, only they and static peers are.
-   */
+  /** `wanted`: id of the dialed node; another is not shown the validator. Behind sentries only they and static peers are. */
   hello({ binding, nodeId }: SecureChannel, wanted = nodeId): Hello {
     const { chainId, genesisHash, clientVersion, validator, discovers = true, relays = [] } = this.#options
     const isHidden = !discovers && relays.length > 0

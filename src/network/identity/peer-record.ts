@@ -71,10 +71,7 @@ export const signPeerRecord = ({ domain, key, sequence, host, port, signer }: Pe
   }
 }
 
-/**
- * Decodes a record from outside. `isNews` is called before the signatures are verified. `false`: a signature is invalid.
- * Throws MESSAGE_MALFORMED.
- */
+/** Decodes a foreign record; `isNews` comes before signatures. `false`: one is invalid. Throws MESSAGE_MALFORMED. */
 export const readPeerRecord = (
   bytes: Uint8Array,
   domain: ChainDomain,

@@ -66,10 +66,7 @@ export interface NetworkPorts {
   readonly sync?: SyncPort
 }
 
-/**
- * Consensus channels, as consensus uses them (its NetworkPort). The listener's result decides whether a message is relayed to members
- * that its author does not reach; without a result it is not.
- */
+/** Consensus channels as consensus uses them. Only by the listener's result is a message relayed to members beyond its author. */
 export interface ConsensusNetwork {
   broadcast(message: ConsensusMessage): void
   send(peer: PeerId, message: ConsensusMessage): void

@@ -39,10 +39,7 @@ export interface HandshakeParams {
 
 const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOCOL_BROKEN', reason })
 
-/**
- * Both sides send hello at once, and `ready` when they accept the other's: a side that has sent and received both is connected. A
- * refusal replaces `ready`, so both sides know the reason.
- */
+/** Both sides send hello at once, then `ready`, or a refusal in its place; who sent and received both is connected. */
 export const performHandshake = (params: HandshakeParams): Connection => {
   const { secureChannel, hello, patience, isDialed, validate, records, ready, failed, faulted } = params
   let remote: Hello | null = null

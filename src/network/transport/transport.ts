@@ -43,10 +43,7 @@ export interface Listener {
 }
 
 interface ListenerEvents {
-  /**
-   * Called for a new connection before anything is read; undefined rejects it. The result is called when the connection is closed or
-   * its handshake is over; until then `drop` closes it.
-   */
+  /** Called for a new connection; undefined rejects it. The result is called at its end or after its handshake; until then `drop` closes it. */
   enter(address: string, drop: () => void): (() => void) | undefined
   /** Takes over the connection before it returns. */
   secured(channel: SecureChannel, leave: () => void): void

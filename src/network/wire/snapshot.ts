@@ -15,10 +15,7 @@ const PREFIX_NIBBLES = 64
 /** The RLP of a hash; a node that stands for itself is shorter. */
 const REFERENCE_BYTES = 33
 
-/**
- * Content of a snapshot of a block's state (docs/design/snapshot-sync.md#chunks). Its chunks are numbered in one
- * sequence: those of records, of accounts, then of storages.
- */
+/** Content of a snapshot (docs/design/snapshot-sync.md#chunks); chunks in one sequence: records, accounts, storages. */
 export interface SnapshotManifest {
   readonly format: number
   /** RLP of the block's header: its hash is the block hash, and its state root covers the parts. */
@@ -40,10 +37,7 @@ export const chunksOf = ({
 }: Pick<SnapshotManifest, 'records' | 'accounts' | 'storages'>) =>
   storages.reduce((sum, { parts }) => sum + parts.length, records.length + accounts.length)
 
-/**
- * Id of a snapshot: keccak256 of its manifest without the certificate, which may differ between nodes. Chunks are
- * requested by it, so a node serves only chunks of its own snapshots.
- */
+/** Id of a snapshot: keccak256 of its manifest without certificate, which may differ by node. Chunks are requested by it. */
 export const snapshotId = ({ format, header, records, proofState, accounts, storages }: SnapshotManifest): Hex =>
   keccak256Hex(
     encodeRlpList([

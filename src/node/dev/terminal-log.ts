@@ -145,10 +145,7 @@ const FILES = 10_000
 /** Text of the custom error in revert data; undefined when it is unknown. */
 type ErrorTexts = (data: Hex) => Promise<string | undefined>
 
-/**
- * Decodes errors of common libraries, and those of a folder of ABIs or compiler artifacts (`devnet --abi`). The folder is read when an error
- * is not known, so that contracts compiled meanwhile are found.
- */
+/** Decodes errors of common libraries and of a folder of ABIs (`devnet --abi`), read for an unknown error, so it may change. */
 export const createErrorTexts = (folder: string | undefined): ErrorTexts => {
   const known = new Map<string, readonly ErrorAbi[]>([['', commonErrorAbi()]])
   return async data => {

@@ -28,10 +28,7 @@ export const nodeKeyFile = (dataDir: string): string => join(dataDir, 'node-key.
 /** Address named after the key of a node: the last 20 bytes of the hash of its public key, as for an account. Nobody can spend from it. */
 const addressFromNodeKey = (publicKey: Uint8Array): Hex => bytesToHex(keccak256(publicKey).subarray(12))
 
-/**
- * Returns the operator's address: the one that the operator named, else that of the validator key, else one derived from the key of the
- * node. So it is different per node and never zero.
- */
+/** Returns the operator's address: the named one, that of the validator key, or one derived from the node key; never zero. */
 export const operatorAddress = async ({
   coinbase,
   validatorKey = null,

@@ -3,10 +3,7 @@ import { startNode } from '../node.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from '../options.ts'
 import { takeStaged } from './staged-store.ts'
 
-/**
- * Starts a node that may begin with a snapshot: it runs on its own store until one is complete, then restarts on the staged one, with
- * the same ports. Throws as `startNode`.
- */
+/** Starts a node, and again on the staged store once a snapshot is complete, with the same ports. Throws as `startNode`. */
 export const startSyncedNode = async (options: NodeOptions, deps: NodeDeps): Promise<RunningNode> => {
   await takeStaged(options.dataDir)
   return new RenewedNode(options, deps).start()

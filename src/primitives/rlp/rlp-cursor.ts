@@ -10,10 +10,7 @@ export const rlpError = (reason: string): CodedError<RlpError> => new CodedError
 const scratch = new DataView(new ArrayBuffer(8))
 const TWO_32 = 0x1_0000_0000
 
-/**
- * Reads RLP item by item without building a tree: the hot path of transactions and blocks. Every read checks that the
- * encoding is canonical and inside its list, and throws RLP_INVALID.
- */
+/** Reads RLP item by item, the hot path of blocks. Each read checks canonical form and bounds of its list, and throws RLP_INVALID. */
 export class RlpCursor {
   readonly #bytes: Uint8Array
   readonly #buffer: Buffer

@@ -1,9 +1,6 @@
 import type { MaybePromise } from './block-reads.ts'
 
-/**
- * Effect of a method on the calls after it; methods without one read. Submissions of transactions run side by side, since the pool
- * takes them in the order of their arrival.
- */
+/** Effect of a method on later calls; default: reads. Submissions run side by side, as the pool takes them in order of arrival. */
 export type CallEffect = 'change' | 'submission'
 
 /** Place of a message in the order before its calls are known. */

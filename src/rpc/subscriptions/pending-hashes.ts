@@ -1,9 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 
-/**
- * Hashes of pending transactions in order of arrival, each with a sequence number. Readers share them: a reader is a cursor, the
- * number of its next hash. Hashes are stored nowhere else.
- */
+/** Hashes of pending transactions in order of arrival, numbered and shared: a reader is a cursor, the number of its next hash. */
 export class PendingHashes {
   readonly #limit: number
   readonly #hashes: Hex[] = []

@@ -10,10 +10,7 @@ interface WriteTimeoutLimits {
   readonly streamBytesPerMs: number
 }
 
-/**
- * Time limit of a slow reader: bounded per wait, and in total by the time a slow line needs for the bytes it has taken. A reader
- * that exceeds it holds memory and slots that others need.
- */
+/** Time limit of a slow reader: per wait, and in total by its bytes over a slow line. Beyond it, it holds others' memory. */
 export class WriteTimeout {
   readonly #limits: WriteTimeoutLimits
   #waitedMs = 0

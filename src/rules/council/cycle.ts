@@ -16,10 +16,7 @@ export const firstOfCycle = (cycle: number, cycleBlocks: number): number => cycl
 
 export const lastOfCycle = (cycle: number, cycleBlocks: number): number => (cycle + 1) * cycleBlocks
 
-/**
- * Block after which the council of a cycle was read: the last one two cycles before, so that a committee is known a whole cycle
- * ahead; genesis for the first two (docs/design/council.md#cycles).
- */
+/** Block after which a cycle's council was read: the last two cycles before; genesis for the first two (docs/design/council.md#cycles). */
 export const councilBlockOf = (cycle: number, cycleBlocks: number): number => Math.max(0, cycle - 1) * cycleBlocks
 
 /** Returns true for a block that pays the rewards of its cycle. */

@@ -66,10 +66,7 @@ export const nextInactivities = (
   return lapses
 }
 
-/**
- * `queued`: admitted, waiting to begin (activation-queue.ts); `inactive`: silent for too long; `jailed`: by evidence. `qualifiedValidators`
- * decides which of the inactive and jailed serve nevertheless.
- */
+/** `queued`: waits to begin (activation-queue.ts); `inactive`: silent too long; `jailed`: by evidence. `qualifiedValidators` decides. */
 export type ValidatorStatus = 'active' | 'queued' | 'inactive' | 'jailed'
 
 export interface ValidatorRecord {

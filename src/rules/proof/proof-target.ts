@@ -1,10 +1,7 @@
 import { isActive } from '../../config/forks.ts'
 import type { ChainParams, ProofChainParams } from '../../config/networks.ts'
 
-/*
- * Difficulty of the proof chain: absolutely scheduled exponentially rising targets (ASERT), counted in main blocks instead of
- * seconds, with integers only (docs/design/proof-chain.md).
- */
+/* Difficulty of the proof chain: ASERT in main blocks instead of seconds, in integers (docs/design/proof-chain.md#difficulty). */
 
 /** Hash function of a header: 1 below the fork `nativeHash`, 2 from it on. */
 export type ProofVersion = 1 | 2

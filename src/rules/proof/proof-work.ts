@@ -16,10 +16,7 @@ export const checkProofSeal = (chainId: number, header: ProofHeader): void => {
   if (have !== undefined) throw new CodedError<ProofHeaderError>({ code: 'PROOF_WORK', have, want: header.target })
 }
 
-/**
- * Checks a header whose parent is unknown: its version, and that it has at least the smallest work, so that headers kept for
- * later cost their sender something. Throws CodedError<ProofHeaderError>.
- */
+/** Checks version and least work of a header without known parent, so that it costs its sender. Throws CodedError<ProofHeaderError>. */
 export const checkLeastWork = (params: ChainParams, header: ProofHeader): void => {
   const want = maxTargetOf(params.proofChain, checkProofVersion(params, header))
   if (header.target > want) throw new CodedError<ProofHeaderError>({ code: 'PROOF_TARGET', have: header.target, want })

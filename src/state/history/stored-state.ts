@@ -30,10 +30,7 @@ export const stateMetaAt = async (store: Store, number: number, snapshot: Snapsh
   throw new CodedError(detail)
 }
 
-/**
- * Opens the state after block `number` from the store alone, unaffected by later commits. For any thread with its own Store handle.
- * Throws MISSING_STATE. The caller must release it.
- */
+/** Opens the state after block `number` from the store alone, in any thread; the caller must release it. Throws MISSING_STATE. */
 export const openStateReader = async (store: Store, number: number): Promise<StoredState> => {
   const snapshot = store.snapshot()
   try {
@@ -77,10 +74,7 @@ export class StoredState implements AsyncStateReader {
     return this.codeOf((await this.account(address))?.codeHash ?? EMPTY_CODE_HASH)
   }
 
-  /**
-   * Returns synchronous reads of an older state, for work that reads much: the head's state with all later changes reverted.
-   * undefined when more than `limit` entries changed. Valid until `release`.
-   */
+  /** Returns synchronous reads of an older state, until `release`: the head's, later changes reverted. undefined: over `limit` entries. */
   async overlay(limit: number = STATE_LIMITS.overlayEntries): Promise<StateReader | undefined> {
     const changed = await collectRollback(this.#store, this.number, this.headNumber, limit, this.#snapshot)
     return changed === undefined ? undefined : new OverlayReader(this.#store, this.#snapshot, changed)

@@ -138,10 +138,7 @@ export class TrieLayers {
     return { ...this.trie.stats(), layers: this.layers.length }
   }
 
-  /**
-   * Moves to `root` with the batches applied, until `comeBack`. Those in place already stay: a simulation asks again with each of its blocks,
-   * whose batches follow those before.
-   */
+  /** Moves to `root` with the batches applied, until `comeBack`; those in place stay, as a simulation asks with each block. */
   private standAt(root: Hex, batches: readonly Uint8Array[]): Place['steps'] {
     if (this.place?.root !== root) {
       this.comeBack()

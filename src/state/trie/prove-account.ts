@@ -15,10 +15,7 @@ import type { TrieProof } from './types.ts'
 /** The head may move while old values are collected; then the trie has dropped the root they start from. */
 const ATTEMPTS = 3
 
-/**
- * Calls `work` with a snapshot that can read the state after block `number`, again with a new one while the trie has dropped its
- * root. Throws MISSING_STATE and the errors of `work`.
- */
+/** Calls `work` with a snapshot of the state after block `number`, again while the trie dropped its root. Throws MISSING_STATE. */
 const withStateSnapshot = async <T>(
   store: Store,
   number: number,

@@ -88,10 +88,7 @@ export class TrieService {
     await this.ask({ op: 'begin', at }, 'root')
   }
 
-  /**
-   * Fills the trie at start: like `apply` on the current root, without undo and results per account. Returns the root so far. `position`:
-   * where to go on when rows are kept and the process ends.
-   */
+  /** Fills the trie at start, as `apply` without undo and results. Returns the root so far. `position`: where to go on after a stop. */
   async load(batch: PackedBatch, position?: TriePosition): Promise<Hex> {
     await this.ask({ op: 'load', batch: batch.buffer, position }, 'root')
     return this.currentRoot

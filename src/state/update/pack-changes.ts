@@ -60,10 +60,7 @@ export const stateUpdateFromChanges = (
 const withStorageRoot = (account: Account, storageRoot: Hex): Account =>
   account.storageRoot === storageRoot ? account : { ...account, storageRoot }
 
-/**
- * Returns the stored slots of accounts that lost their storage, except those the block wrote anew. Only rules before
- * EIP-6780 delete accounts with stored slots, so no live network does this.
- */
+/** Returns stored slots of accounts that lost their storage and did not write them anew: only under rules before EIP-6780. */
 export const droppedSlots = async (store: Store, changes: StateChanges): Promise<readonly DroppedSlot[]> => {
   const dropped: DroppedSlot[] = []
   for (const address of changes.cleared ?? NOTHING) {

@@ -44,10 +44,7 @@ export interface StateChanges {
   readonly accounts: ReadonlyMap<Hex, { readonly before: Account | undefined; readonly after: Account | undefined }>
   /** address -> slot -> words. */
   readonly storage: ReadonlyMap<Hex, ReadonlyMap<Hex, { readonly before: Hex; readonly after: Hex }>>
-  /**
-   * Accounts whose earlier storage is gone (deleted, or created anew): slots not in `storage` are zero now, and `storage`
-   * holds all that are set, also an old word that was written anew.
-   */
+  /** Accounts whose earlier storage is gone: slots not in `storage` are zero, and `storage` holds all that are set. */
   readonly cleared?: ReadonlySet<Hex>
   /** Code stored for the first time, by hash. */
   readonly code: ReadonlyMap<Hex, Uint8Array>

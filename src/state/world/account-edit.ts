@@ -108,10 +108,7 @@ export const putEditUndo = (batch: Batch, number: number, index: number, before:
   batch.put(BUCKETS.editUndo, undoKey(number, index), encodeRlp([rows(before.account), rows(before.slot)]))
 }
 
-/**
- * Applies the undo values of the edits from index `kept` on to `values`, which lead to the state after a block, and adds the removal
- * of their rows to the batch. Returns their number.
- */
+/** Applies undo values of edits from index `kept` on to `values`, and adds removals of their rows to the batch; returns their number. */
 export const undoEdits = (
   store: Store,
   batch: Batch,

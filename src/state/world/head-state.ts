@@ -37,10 +37,7 @@ interface HeadCounters {
   slotMisses: number
 }
 
-/**
- * State of the head, synchronous. Cache misses are read through a snapshot of the head, so a block being written is invisible
- * before `advance`; committed changes go directly into the caches.
- */
+/** State of the head, synchronous. Misses read a snapshot of the head; committed changes go directly into the caches. */
 export class HeadState implements StateReader {
   readonly counters: HeadCounters = { accountHits: 0, accountMisses: 0, slotHits: 0, slotMisses: 0 }
   readonly #store: Store

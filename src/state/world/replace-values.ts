@@ -6,10 +6,7 @@ import { binaryKey, bytesFromBinaryKey } from '../flat-tables.ts'
 import { packRollback, type Rollback } from '../history/rollback.ts'
 import type { TrieService } from '../trie/trie-service.ts'
 
-/**
- * Stored values by hashed key (binary text) that replace those of the head; empty means absent. Result of an edit or a rewind
- * of a development chain. It includes the account of every slot.
- */
+/** Stored values by hashed key (binary text) that replace the head's, empty: absent, for an edit or rewind; each slot's account too. */
 export type StoredValues = Rollback
 
 /** Values with the root of their state. */

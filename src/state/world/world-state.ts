@@ -218,10 +218,7 @@ export class WorldState {
     this.#pinned = number ?? Number.MAX_SAFE_INTEGER
   }
 
-  /**
-   * Returns a Merkle proof in the state after a block. Throws MISSING_STATE, PROOF_TOO_DEEP or TRIE_BUSY. The rollback to an older block
-   * takes megabytes, so those proofs collect it one at a time.
-   */
+  /** Returns a Merkle proof after a block; rollbacks take megabytes, one at a time. Throws MISSING_STATE, PROOF_TOO_DEEP, TRIE_BUSY. */
   prove(number: number, address: Hex, slots: readonly Hex[]): Promise<StateProof> {
     return this.#inTurn(number, () => proveAt(this.#store, this.#trie, { number, address, slots }))
   }

@@ -4,10 +4,7 @@ export interface HeapSlot {
   index: number
 }
 
-/**
- * Binary heap whose items can change their key: `update` after a change, `remove` at any time, both O(log n).
- * `before(a, b)`: a comes out first. `slot` returns the item's slot for this heap.
- */
+/** Binary heap with changing keys: `update`, `remove`, O(log n). `before(a, b)`: a comes first; `slot`: the item's slot in this heap. */
 export class IndexedHeap<T> {
   readonly #items: T[] = []
   readonly #before: (a: T, b: T) => boolean

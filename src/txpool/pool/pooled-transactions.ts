@@ -25,10 +25,7 @@ const largerReady =
     return (a.entries[a.ready - 1] as PoolEntry).arrival > (b.entries[b.ready - 1] as PoolEntry).arrival
   }
 
-/**
- * Within as many slots all senders are equal here too. A queued transaction may never pay, so its price says nothing: those of idle senders
- * go first, and of these the oldest.
- */
+/** Within as many slots senders are equal. A queued one may never pay, so idle senders' go first, the oldest of them. */
 const largerQueued =
   (guaranteed: number) =>
   (a: SenderQueue, b: SenderQueue): boolean => {

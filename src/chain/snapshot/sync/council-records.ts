@@ -34,10 +34,7 @@ export async function* recordChunks(store: Store, number: number): AsyncGenerato
   if (rows.length > 0) yield encodeRlpList(rows)
 }
 
-/**
- * Adds the rows of a well-formed chunk to the batch, for blocks below `below` that end a cycle. Throws SNAPSHOT_FALSE. Their content is
- * verified when all are imported (staged-council.ts).
- */
+/** Adds a chunk's rows of cycles' ends below `below` to the batch, verified once all are there (staged-council.ts). Throws SNAPSHOT_FALSE. */
 export const putRecords = (
   batch: Batch,
   chunk: Uint8Array,

@@ -136,10 +136,7 @@ const fetchJoined = async (network: PeerSource, first: number, count: number): P
   return { blocks, decoded, from, longest, isWhole: blocks.length === count }
 }
 
-/**
- * Fetches up to `count` blocks that end with `tip`, with their receipts. When they are too many bytes, smaller ranges are requested, since
- * the last blocks are needed first.
- */
+/** Fetches up to `count` blocks that end with `tip`, with receipts; in smaller ranges, the last first, when they are large. */
 const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number): Promise<FetchedHistory> => {
   for (let wanted = Math.min(count, tip.number); ; ) {
     const { blocks, decoded, from, longest, isWhole } = await fetchJoined(network, tip.number - wanted + 1, wanted)
@@ -157,10 +154,7 @@ const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number)
   }
 }
 
-/**
- * Fetches blocks as `fetchHistory` does and imports them; reports the sender of a false one. Returns the tip for those before, and the
- * number for the next request. Rejects as the request and `put` do.
- */
+/** Fetches as `fetchHistory`, imports, reports the sender of a false block. Returns the next tip and number. Rejects as request and `put`. */
 export const importHistory = async (
   network: PeerSource,
   tip: HistoryTip,

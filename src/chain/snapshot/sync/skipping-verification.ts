@@ -50,10 +50,7 @@ export const genesisAnchor = (timestamp: number, validators: readonly Hex[]): An
   enough: faultsOf(validators.length) + 1,
 })
 
-/**
- * Returns the anchor of a trusted header, whose hash covers the sealers of its parent: a quorum of that committee. undefined for the
- * first block, whose parent is not sealed.
- */
+/** Returns the anchor of a trusted header: its hash covers the sealers of its parent. undefined for the first block. */
 export const anchorFromHeader = (header: Header, rules: TrustRules): Anchor | undefined => {
   const { parentCertificate } = decodeExtraData(header.extraData)
   if (parentCertificate === null) return undefined

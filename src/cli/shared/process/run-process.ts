@@ -25,10 +25,7 @@ export interface ProcessOptions {
 /** Milliseconds after which a stop is cut short. */
 const STOP_MS = 900
 
-/**
- * Exit status of a node whose validator key votes elsewhere: a service manager that starts it again would let it contradict the
- * other one, for which the validator is jailed.
- */
+/** Exit status of a node whose validator key votes elsewhere: started again it would contradict the other, and be jailed. */
 const KEY_VOTES_ELSEWHERE = 3
 const statusOf = (error: Error): number =>
   isCoded(error) && (error.code === 'KEY_IN_USE' || error.code === 'KEY_IN_USE_ELSEWHERE') ? KEY_VOTES_ELSEWHERE : 1

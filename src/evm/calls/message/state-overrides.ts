@@ -54,10 +54,7 @@ const precompileMoves = (
   return moves.size === 0 ? undefined : moves
 }
 
-/**
- * Applies the overrides to the journal as if the state had always been so; returns the moved precompiles. Throws OVERRIDE_CONFLICT,
- * NOT_A_PRECOMPILE, PRECOMPILE_MOVED_TO_ITSELF and ALREADY_OVERRIDDEN.
- */
+/** Applies the overrides as if always so. Throws OVERRIDE_CONFLICT, NOT_A_PRECOMPILE, PRECOMPILE_MOVED_TO_ITSELF, ALREADY_OVERRIDDEN. */
 export const applyOverrides = async (
   journal: Journal,
   prefetch: Prefetcher | undefined,

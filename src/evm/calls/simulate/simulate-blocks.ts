@@ -126,10 +126,7 @@ export const simulateBlocks = async (
   return blocks
 }
 
-/**
- * Block hashes visible to simulated blocks. Those of simulated blocks need state roots from another thread: they are requested
- * when code reads one, and for all blocks since the last request at once.
- */
+/** Block hashes for simulated blocks, whose own need roots of another thread: requested when read, for all blocks since at once. */
 class SimulatedHashes {
   readonly #base: { readonly number: number; readonly hash: Hex; readonly env: BlockEnv }
   readonly #blocks: readonly SimulatedBlock[]

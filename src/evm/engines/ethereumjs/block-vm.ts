@@ -43,10 +43,7 @@ import { EthereumJsStateAdapter } from './state-adapter.ts'
 import { WatchedEvm } from './watched-evm.ts'
 import { engineFailure, errorOf, WatchedRun } from './watched-run.ts'
 
-/*
- * Transactions of impersonated accounts (primitives/transaction/impersonation.ts) for the VM of EthereumJS, which requires a well-formed
- * signature and rejects senders with code.
- */
+/* Impersonated transactions (primitives/transaction/impersonation.ts) for EthereumJS' VM, which wants signatures and codeless senders. */
 
 const STAND_IN = { yParity: 0, r: Uint8Array.of(1), s: Uint8Array.of(1) } as const
 
@@ -158,10 +155,7 @@ export const createVmRunner = (logger: Logger): TransactionRunner => ({
   prepare: () => undefined,
 })
 
-/**
- * Executes a whole block with the VM alone and its own precompiles. Throws CodedError<OracleRefusal> at the first transaction that it refuses, and for bounds
- * the executor's errors.
- */
+/** Executes a whole block with the VM and its precompiles. Throws CodedError<OracleRefusal>, and for bounds the executor's errors. */
 export const runOracle = async (
   journal: Journal,
   env: BlockEnv,

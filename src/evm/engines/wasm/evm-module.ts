@@ -98,10 +98,7 @@ export interface EvmModule {
 
 const KIB = 1024
 const MIB = 1024 * KIB
-/**
- * Sizes of the regions: room for all that 100 M gas can pay for under the rules of Berlin and later (docs/design/evm-engine.md#memory-map).
- * A region takes memory as it is used.
- */
+/** Sizes of regions, for all that 100 M gas pays for since Berlin (docs/design/evm-engine.md#memory-map); memory is taken as used. */
 export const LAYOUT = {
   ...{ accounts: 64 * KIB, slots: 1024 * KIB, undo: 112 * MIB, logs: 32 * MIB, output: 16 * MIB },
   /**

@@ -1,9 +1,6 @@
 import { Machine } from './machine.ts'
 
-/*
- * Machines of this thread. The memory of an instance cannot shrink, and V8 neither counts it nor collects garbage because of it: the
- * used part is counted here until the collector has freed it.
- */
+/* Machines of this thread. V8 does not count an instance's memory, so used memory counts here until the collector freed it. */
 
 const MIB = 1024 * 1024
 /** Limit of all machines together; beyond it no new one is created. */

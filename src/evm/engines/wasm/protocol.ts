@@ -141,10 +141,7 @@ export const FRAME = {
 /** Log: its head, then topics, then data; the next one begins at a multiple of `align`. */
 export const LOG = { head: 16, topics: 4, size: 8, align: 64 } as const
 
-/**
- * Internal transfer among the logs: the number of its kind instead of a count of topics, and its recipient. What an account sends itself is
- * none, but a log where transfers are logged.
- */
+/** Internal transfer among the logs: its kind in place of a count of topics, and recipient. To oneself only with logged transfers. */
 export const INTERNAL = { callTransfer: 256, createTransfer: 257, destructTransfer: 258, selfTransfer: 259 } as const
 export const INTERNAL_TO = 12
 

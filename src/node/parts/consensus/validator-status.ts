@@ -26,10 +26,7 @@ export const reportValidatorStatus = (
   else logger.debug({ validator, number, name: member.name, status: member.status }, 'validator status')
 }
 
-/**
- * Port of the committees that warns at the start, and in the first height of a cycle, when the committee is a sample of a larger council, once
- * for each size of the council.
- */
+/** Port of the committees that warns of a sample of a larger council, at the start and in cycles, once for each size. */
 export const reportedCommittee = (
   council: Pick<Council, 'memberStatuses' | 'committee'>,
   { rewards }: Pick<ChainParams, 'rewards'>,

@@ -26,10 +26,7 @@ interface ExplorerChildOptions {
 const PROGRAM = pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'cli', 'explorer', 'behind-node.ts'))
 const { startMs, firstRestartMs, lastRestartMs, steadyMs, stopMs } = FORWARD_LIMITS
 
-/**
- * Process of the explorer: started when it is first needed, and again, at growing intervals, whenever it has ended. It ends with this process, also
- * when that is killed: the channel between them closes.
- */
+/** Process of the explorer, started when needed, again at growing intervals; it ends with this one, when their channel closes. */
 export class ExplorerChild {
   readonly #options: ExplorerChildOptions
   #child: ChildProcess | undefined

@@ -29,10 +29,7 @@ export interface CheckedShare {
   readonly mixHash: Uint8Array | undefined
 }
 
-/**
- * Jobs of one connection on the current tip, with the nonces submitted for each. Checks shares, the cheapest check first, so that junk never
- * costs an Argon2id hash beyond the connection's rate.
- */
+/** Jobs of a connection on the tip with the nonces of each. Checks shares, cheapest check first, so junk costs no Argon2id. */
 export class JobBook {
   readonly #jobs = new Map<string, BookedJob>()
   /** Seal hashes of retired jobs, oldest first. */

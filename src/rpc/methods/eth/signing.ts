@@ -40,10 +40,7 @@ export const requireFees = (args: TransactionArgs): void => {
 
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
-/**
- * Authorizations make a set-code transaction, whatever the style of the fees; a gas price makes a legacy one (type 1 with an access list).
- * Without any fee the suggested gas price is used.
- */
+/** Authorizations make a set-code transaction, a gas price a legacy one (with access list type 1); without fees the suggested price. */
 const feesOf = ({ view }: Context, args: TransactionArgs): Fees => {
   if (args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined) {
     const maxPriorityFeePerGas = args.maxPriorityFeePerGas ?? 0n
@@ -134,10 +131,7 @@ const mutexOf = (wallet: Wallet, account: Hex): Mutex => {
   return mutex
 }
 
-/**
- * Signs and submits a transaction. The account's mutex is held from the choice of the nonce until the pool has the transaction,
- * so that no other transaction of the account takes the same nonce.
- */
+/** Signs and submits. The account's mutex is held from nonce to pool, so no other transaction takes the same nonce. */
 export const sendTransaction = async (context: Context, from: Hex, args: TransactionArgs): Promise<Hex> => {
   const filled = { ...args, gas: await gasOf(context, from, args) }
   return mutexOf(context.wallet, from).run(async () =>

@@ -138,10 +138,7 @@ const flatParamsSchema = (example: NetworkParams): JsonSchema =>
     forks: { type: 'object', additionalProperties: orNull(INTEGER_SCHEMA) },
   })
 
-/**
- * Result of docs/interface.md#chain-configuration; `proofHeight` is the height of the newest proof header, and the algorithm is that of
- * the next one (docs/design/proof-chain.md#fork-height).
- */
+/** Result of docs/interface.md#chain-configuration; the algorithm is that after `proofHeight` (docs/design/proof-chain.md#fork-height). */
 const chainConfig = (params: ChainParams, proofHeight: number): object => ({
   chainId: params.chainId,
   nativeHashForkBlock: forkHeight(params.forks, 'nativeHash') ?? Number.MAX_SAFE_INTEGER,

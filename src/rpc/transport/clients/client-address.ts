@@ -43,10 +43,7 @@ export class ClientAddress {
     return this.#trust(address ?? '', 0)
   }
 
-  /**
-   * Returns the first address that is no trusted proxy, from the connection outwards. What stands beyond it is the client's own claim. An
-   * entry that is no address ends the search at the proxy that wrote it.
-   */
+  /** Returns the first untrusted address from the connection outwards; what is no address ends the search at the proxy that wrote it. */
   of({ socket, headers }: ProxiedRequest): string {
     let address = socket.remoteAddress ?? ''
     if (!this.#trust(address, 0)) return address

@@ -164,10 +164,7 @@ interface ApiKey {
 const ISSUED_SECONDS = 60
 const BEARER = /^bearer ([\w.-]{1,4096})$/i
 
-/**
- * Returns true for a valid token of geth's scheme: HS256 over the shared secret, with an `iat` within a minute of this node's clock, and not
- * expired if it says when it does.
- */
+/** Returns true for a token of geth's scheme: HS256, `iat` within a minute of this clock, not expired where it says when. */
 const isTokenValid = async (
   { headers }: Pick<IncomingMessage, 'headers'>,
   secret: Uint8Array,

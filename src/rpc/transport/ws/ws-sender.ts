@@ -34,10 +34,7 @@ interface SenderParts {
 
 const isStream = (item: WsFrame | WaitingStream): item is WaitingStream => typeof item === 'object' && 'answer' in item
 
-/**
- * Sending half of a socket. A streamed response is one message in many fragments, and no other message may be sent between them:
- * those wait, within the same limit as everything unread.
- */
+/** Sending half of a socket. Other messages wait for a streamed response in fragments, within the limit of all unread. */
 export class SocketSender {
   readonly #client: WebSocket
   /** Connection below the WebSocket. */

@@ -10,10 +10,7 @@ export function beginClock(gas: i64, bound: i64): void {
 }
 /** Gas that the message may still use, given the current frame's gas; below zero: the bound is exceeded. */
 export function boundLeft(gas: i64): i64 { return afterPause + (gas - pauseAt); }
-/**
- * True at a pause that the bound has set: the opcode before which the message paused costs more than it may still use. Without a bound
- * that cannot be, since the opcode is paid.
- */
+/** True at a pause set by the bound: the next opcode costs more than the message may still use. Else it would be paid. */
 export function isBoundReached(): bool { return afterPause == 0; }
 /** Sets the next pause after `slice` gas, or at the message's bound if that is nearer. */
 export function allow(gas: i64, slice: i64): void {
