@@ -14,6 +14,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 // What the C library and V8 read only when a process begins; the shell launcher of a package gives the same (scripts/build.ts).
 // Flags: one of the heap, since a node's garbage is short-lived and its live heap small, where V8's defaults trade a third more memory for a few percent
 // of speed. One of signals, since Node.js answers SIGUSR1, which tools for logs send, with a debugger on the loopback: every user of the machine could read keys.
+// One of names, since a server listens on the first address of its host alone: `--host localhost` is 127.0.0.1, where clients look, not ::1.
 // Environment: threads free what others allocated; with an arena of its own for some, the C library keeps ever more of that for nobody. One for all costs
 // no time that could be measured: what is small stays with its thread. And a fixed bound above which memory goes back to the system at once: the one that
 // moves ends at 32 MiB, and large messages leave holes.

@@ -112,6 +112,13 @@ test('V8 takes code that was compiled without the flags of the package, as that 
   expect(isRejected(launch.flags)).toBe('false')
 })
 
+test('a host name is its IPv4 address: --host localhost listens where clients of 127.0.0.1 look, also where ::1 comes first', () => {
+  const order = execFileSync(process.execPath, [...launch.flags, '-p', 'dns.getDefaultResultOrder()'], {
+    encoding: 'utf8',
+  })
+  expect(order).toBe('ipv4first\n')
+})
+
 test.runIf(process.platform !== 'win32')(
   'a signal opens no debugger, through which every user of the machine could read keys',
   () =>
