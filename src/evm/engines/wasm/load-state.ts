@@ -6,10 +6,10 @@ import type { RunState } from './run-state.ts'
 
 /* State reads requested by the module: accounts, codes and slots, each once per message. */
 
-/** Returns a promise where reads are asynchronous. */
+/** Returns a promise where reads are asynchronous. A tracer reads the code as well: of the contract that a creation meets. */
 export const loadAccount = (run: RunState, entry: number): Promise<void> | undefined => {
   const address = run.machine.addressOf(entry)
-  const waiting = run.options.prefetch?.account(address)
+  const waiting = run.options.prefetch?.[run.machine.isStepping ? 'code' : 'account'](address)
   if (waiting !== undefined) return waiting.then(() => putAccount(run, entry, address))
   putAccount(run, entry, address)
   return undefined
