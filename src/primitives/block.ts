@@ -5,7 +5,7 @@ import { type EthereumBody, encodeEthereumBodyItems } from './ethereum-body.ts'
 import { encodeHeader, type Header, readHeader } from './header.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malformed.ts'
 import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, writeRlpString } from './rlp/rlp.ts'
-import { RlpCursor } from './rlp/rlp-cursor.ts'
+import { RlpCursor, readWholeList } from './rlp/rlp-cursor.ts'
 import { type DecodedTransaction, decodeTransaction, type Transaction } from './transaction/transaction.ts'
 
 /** Codec of whole blocks. Decoding recovers senders, hence off the main thread. Rejects with CodedError on malformed bytes. */
@@ -99,20 +99,17 @@ const stringsSize = (items: readonly Uint8Array[]): number => items.reduce((sum,
 
 /** Strict; byte fields are views of `bytes`. Checks form only. Throws BLOCK_MALFORMED. */
 export const decodeBlock = (bytes: Uint8Array): DecodedBlock =>
-  decodeOrMalformed('BLOCK_MALFORMED', () => {
-    const cursor = new RlpCursor(bytes)
-    const outer = cursor.openList()
-    const start = cursor.position
-    const header = readHeader(cursor)
-    const hash = keccak256Hex(bytes.subarray(start, cursor.position))
-    const transactions = readTransactions(cursor)
-    if (!cursor.takeEmptyList()) throw malformed('BLOCK_MALFORMED', 'a block has an empty list of uncles')
-    const proofHeaders = readStrings(cursor)
-    const evidence = readStrings(cursor)
-    cursor.closeList(outer)
-    cursor.finish()
-    return { header, hash, transactions, proofHeaders, evidence, size: bytes.byteLength }
-  })
+  decodeOrMalformed('BLOCK_MALFORMED', () =>
+    readWholeList(bytes, cursor => {
+      const start = cursor.position
+      const header = readHeader(cursor)
+      const hash = keccak256Hex(bytes.subarray(start, cursor.position))
+      const transactions = readTransactions(cursor)
+      if (!cursor.takeEmptyList()) throw malformed('BLOCK_MALFORMED', 'a block has an empty list of uncles')
+      const [proofHeaders, evidence] = [readStrings(cursor), readStrings(cursor)]
+      return { header, hash, transactions, proofHeaders, evidence, size: bytes.byteLength }
+    }),
+  )
 
 /** Decodes the header of an encoded block and returns it with its hash. Throws BLOCK_MALFORMED, also above `maxBytes`. */
 export const decodeBlockHeader = (bytes: Uint8Array, maxBytes: number): Pick<DecodedBlock, 'header' | 'hash'> =>
@@ -126,28 +123,20 @@ export const decodeBlockHeader = (bytes: Uint8Array, maxBytes: number): Pick<Dec
   })
 
 /** Reads the list of a block's transactions at the cursor. Throws RLP_INVALID, TRANSACTION_MALFORMED or BLOCK_MALFORMED. */
-export const readTransactions = (cursor: RlpCursor): readonly DecodedTransaction[] => {
-  const outer = cursor.openList()
-  const transactions: DecodedTransaction[] = []
-  while (cursor.hasMore()) {
+export const readTransactions = (cursor: RlpCursor): readonly DecodedTransaction[] =>
+  cursor.items(() => {
     const legacy = cursor.nextIsList()
     const transaction = decodeTransaction(legacy ? cursor.raw() : cursor.bytes())
     if (legacy !== (transaction.type === 0)) throw malformed('BLOCK_MALFORMED', 'a legacy transaction is a list')
-    transactions.push(transaction)
-  }
-  cursor.closeList(outer)
-  return transactions
-}
+    return transaction
+  })
 
 const NONE: readonly Uint8Array[] = []
 
 /** Reads an optional list at the end of a block; an empty one is omitted unless another follows, so that each block has one encoding. */
 const readStrings = (cursor: RlpCursor): readonly Uint8Array[] => {
   if (!cursor.hasMore()) return NONE
-  const outer = cursor.openList()
-  const items: Uint8Array[] = []
-  while (cursor.hasMore()) items.push(cursor.bytes())
-  cursor.closeList(outer)
+  const items = cursor.items(() => cursor.bytes())
   if (items.length === 0 && !cursor.hasMore()) throw malformed('BLOCK_MALFORMED', 'an empty list at the end of a block')
   return items
 }

@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { encodeHeader, type Header, readHeader } from './header.ts'
 import { encodeRlp, encodeRlpList, type RlpItem, uintItem } from './rlp/rlp.ts'
-import { RlpCursor } from './rlp/rlp-cursor.ts'
+import { type RlpCursor, readWholeList } from './rlp/rlp-cursor.ts'
 
 /** Ether withdrawn from a validator's stake, credited by the block (EIP-4895). */
 export interface Withdrawal {
@@ -40,40 +40,21 @@ export const encodeEthereumBodyItems = ({
 
 /** Reads them at the cursor, to the end of their list. Throws RLP_INVALID or HEADER_MALFORMED. */
 export const readEthereumBodyItems = (cursor: RlpCursor): Pick<EthereumBody, 'uncles' | 'withdrawals'> => ({
-  uncles: readList(cursor, readHeader),
-  withdrawals: cursor.hasMore() ? readList(cursor, readWithdrawal) : undefined,
+  uncles: cursor.items(readHeader),
+  withdrawals: cursor.hasMore() ? cursor.items(readWithdrawal) : undefined,
 })
 
-const readWithdrawal = (cursor: RlpCursor): Withdrawal => {
-  const outer = cursor.openList()
-  const withdrawal = {
+const readWithdrawal = (cursor: RlpCursor): Withdrawal =>
+  cursor.list(() => ({
     index: cursor.uint(8),
     validatorIndex: cursor.uint(8),
     address: cursor.hex(20),
     amountGwei: cursor.uint(8),
-  }
-  cursor.closeList(outer)
-  return withdrawal
-}
-
-const readList = <T>(cursor: RlpCursor, read: (cursor: RlpCursor) => T): readonly T[] => {
-  const outer = cursor.openList()
-  const items: T[] = []
-  while (cursor.hasMore()) items.push(read(cursor))
-  cursor.closeList(outer)
-  return items
-}
+  }))
 
 /** Stored form: RLP of [total difficulty, uncles, withdrawals if any]. */
 export const encodeEthereumBody = (body: EthereumBody): Uint8Array =>
   encodeRlpList([encodeRlp(uintItem(body.totalDifficulty)), ...encodeEthereumBodyItems(body)])
 
-export const decodeEthereumBody = (bytes: Uint8Array): EthereumBody => {
-  const cursor = new RlpCursor(bytes)
-  const outer = cursor.openList()
-  const totalDifficulty = cursor.uint(32)
-  const parts = readEthereumBodyItems(cursor)
-  cursor.closeList(outer)
-  cursor.finish()
-  return { ...parts, totalDifficulty }
-}
+export const decodeEthereumBody = (bytes: Uint8Array): EthereumBody =>
+  readWholeList(bytes, cursor => ({ totalDifficulty: cursor.uint(32), ...readEthereumBodyItems(cursor) }))

@@ -2,7 +2,7 @@ import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/b
 import { keccak256Hex } from '../crypto/hash.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malformed.ts'
 import { encodeRlp, type RlpItem } from './rlp/rlp.ts'
-import { RlpCursor } from './rlp/rlp-cursor.ts'
+import { readWholeList } from './rlp/rlp-cursor.ts'
 
 /** Header of the proof chain: work that names coinbase and committed main block, which gives its time (docs/design/proof-chain.md). */
 export interface ProofHeader {
@@ -116,9 +116,7 @@ export const decodeProofHeader = (bytes: Uint8Array): ProofHeader =>
   decodeOrMalformed('PROOF_HEADER_MALFORMED', () => {
     if (bytes.byteLength > PROOF_HEADER_BYTES)
       throw malformed('PROOF_HEADER_MALFORMED', `${bytes.byteLength} bytes, want at most ${PROOF_HEADER_BYTES}`)
-    const cursor = new RlpCursor(bytes)
-    const outer = cursor.openList()
-    const header: ProofHeader = {
+    return readWholeList(bytes, cursor => ({
       version: cursor.safeUint(),
       parentId: cursor.hex(32),
       height: cursor.safeUint(),
@@ -129,10 +127,7 @@ export const decodeProofHeader = (bytes: Uint8Array): ProofHeader =>
       extraNonce: cursor.boundedBytes(EXTRA_NONCE_BYTES).slice(),
       nonce: hexToBytes(cursor.hex(PROOF_NONCE_BYTES)),
       mixHash: mixHashFrom(cursor.boundedBytes(MIX_HASH_BYTES)),
-    }
-    cursor.closeList(outer)
-    cursor.finish()
-    return header
+    }))
   })
 
 const mixHashFrom = (bytes: Uint8Array): Uint8Array => {

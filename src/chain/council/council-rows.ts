@@ -4,7 +4,7 @@ import { COUNCIL_ADDRESS } from '../../config/networks.ts'
 import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
-import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
+import { RlpCursor, readWholeList } from '../../primitives/rlp/rlp-cursor.ts'
 import type { RatedCouncil } from '../../rules/council/council-status.ts'
 import { commitRecord, RECORDS_SLOT, type RecordRows } from '../../rules/council/council-storage.ts'
 import type { Idleness } from '../../rules/council/proposer-turns.ts'
@@ -36,24 +36,20 @@ export const encodeCouncil = (members: readonly CouncilMember[]): Uint8Array =>
 export const decodeCouncil = (row: Uint8Array): readonly CouncilMember[] =>
   decodeOrMalformed('COUNCIL_RECORD_MALFORMED', () => {
     const cursor = new RlpCursor(row)
-    const members = readItems(cursor, COUNCIL_BOUNDS.members, readMember)
+    const members = readMembers(cursor, readMember)
     cursor.finish()
     return members
   })
 
-const readMember = (cursor: RlpCursor): CouncilMember => {
-  const outer = cursor.openList()
-  const member = {
+const readMember = (cursor: RlpCursor): CouncilMember =>
+  cursor.list(() => ({
     name: Buffer.from(cursor.boundedBytes(NAME_BYTES)).toString('utf8'),
     validator: cursor.hex(20),
     owner: cursor.hex(20),
     reward: cursor.hex(20),
     admission: cursor.safeUint(),
     stakeWei: cursor.uint(32),
-  }
-  cursor.closeList(outer)
-  return member
-}
+  }))
 
 /** Longest name as text: an invalid UTF-8 byte becomes a character of three bytes. */
 const NAME_BYTES = 3 * COUNCIL_BOUNDS.nameBytes
@@ -103,49 +99,28 @@ interface CycleRow {
 
 /** Decodes strictly. Throws COUNCIL_RECORD_MALFORMED. */
 export const readCycleRow = (row: Uint8Array): CycleRow =>
-  decodeOrMalformed('COUNCIL_RECORD_MALFORMED', () => {
-    const cursor = new RlpCursor(row)
-    const outer = cursor.openList()
-    const cycleRow = {
+  decodeOrMalformed('COUNCIL_RECORD_MALFORMED', () =>
+    readWholeList(row, cursor => ({
       councilAt: cursor.safeUint(),
-      lapses: readItems(cursor, COUNCIL_BOUNDS.members, item =>
-        readPair(item, (silentBlocks, outUntil) => ({ silentBlocks, outUntil })),
-      ),
+      lapses: readPairs(cursor, (silentBlocks, outUntil) => ({ silentBlocks, outUntil })),
       jailed: readIndexes(cursor),
       seed: cursor.hex(32),
       queued: readIndexes(cursor),
       unproven: readIndexes(cursor),
-      idle: readItems(cursor, COUNCIL_BOUNDS.members, item =>
-        readPair(item, (strikes, restsUntil) => ({ strikes, restsUntil })),
-      ),
-    }
-    cursor.closeList(outer)
-    cursor.finish()
-    return cycleRow
-  })
+      idle: readPairs(cursor, (strikes, restsUntil) => ({ strikes, restsUntil })),
+    })),
+  )
 
-const readIndexes = (cursor: RlpCursor): readonly number[] =>
-  readItems(cursor, COUNCIL_BOUNDS.members, item => item.safeUint())
+const readMembers = <T>(cursor: RlpCursor, read: (cursor: RlpCursor) => T): readonly T[] =>
+  cursor.items(read, COUNCIL_BOUNDS.members)
 
-/** Reads the index of a member and two numbers. */
-const readPair = <T>(cursor: RlpCursor, make: (first: number, second: number) => T): readonly [number, T] => {
-  const outer = cursor.openList()
-  const index = cursor.safeUint()
-  const value = make(cursor.safeUint(), cursor.safeUint())
-  cursor.closeList(outer)
-  return [index, value]
-}
+const readIndexes = (cursor: RlpCursor): readonly number[] => readMembers(cursor, () => cursor.safeUint())
 
-const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: RlpCursor) => T): readonly T[] => {
-  const outer = cursor.openList()
-  const items: T[] = []
-  while (cursor.hasMore()) {
-    if (items.length >= limit) throw malformed('COUNCIL_RECORD_MALFORMED', `a list of more than ${limit} items`)
-    items.push(read(cursor))
-  }
-  cursor.closeList(outer)
-  return items
-}
+/** Reads pairs of the index of a member and of what `make` makes of two numbers. */
+const readPairs = <T>(cursor: RlpCursor, make: (first: number, second: number) => T) =>
+  readMembers(cursor, () =>
+    cursor.list((): readonly [number, T] => [cursor.safeUint(), make(cursor.safeUint(), cursor.safeUint())]),
+  )
 
 /** Decodes a cycle row; `membersAt` returns the members of the council row of a block. Throws COUNCIL_RECORD_MALFORMED. */
 export const decodeCycle = (

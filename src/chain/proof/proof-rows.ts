@@ -6,7 +6,7 @@ import type { ChainParams } from '../../config/networks.ts'
 import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
-import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
+import { readWholeList } from '../../primitives/rlp/rlp-cursor.ts'
 import { firstProofState, type ProofState } from '../../rules/proof/proof-header.ts'
 import type { IncludedProof } from '../../rules/proof/proof-inclusion.ts'
 import { decodeProofState, encodeProofState } from '../../rules/proof/proof-state.ts'
@@ -110,11 +110,5 @@ const putHeader = (batch: Batch, number: number, header: ProofHeader, bytes: Uin
 }
 
 /** Decodes a row: RLP of [encoded header, including block]. */
-export const decodeProofRow = (row: Uint8Array): StoredProof => {
-  const cursor = new RlpCursor(row)
-  const outer = cursor.openList()
-  const stored = { header: decodeProofHeader(cursor.bytes()), includedIn: cursor.safeUint() }
-  cursor.closeList(outer)
-  cursor.finish()
-  return stored
-}
+export const decodeProofRow = (row: Uint8Array): StoredProof =>
+  readWholeList(row, cursor => ({ header: decodeProofHeader(cursor.bytes()), includedIn: cursor.safeUint() }))

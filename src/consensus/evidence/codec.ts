@@ -12,7 +12,7 @@ import {
 } from '../../primitives/consensus/vote.ts'
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
-import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
+import { type RlpCursor, readWholeList } from '../../primitives/rlp/rlp-cursor.ts'
 import type { Evidence } from './evidence.ts'
 import type { ProposalClaim, Statement } from './statement.ts'
 
@@ -36,14 +36,7 @@ export const encodeEvidence = (evidence: Evidence): Uint8Array => {
 
 /** Decodes strictly and checks only the form: evidenceFault checks the proof. Throws EVIDENCE_MALFORMED. */
 export const decodeEvidence = (bytes: Uint8Array): Evidence =>
-  decodeOrMalformed('EVIDENCE_MALFORMED', () => {
-    const cursor = new RlpCursor(bytes)
-    const outer = cursor.openList()
-    const evidence = readEvidence(cursor)
-    cursor.closeList(outer)
-    cursor.finish()
-    return evidence
-  })
+  decodeOrMalformed('EVIDENCE_MALFORMED', () => readWholeList(bytes, readEvidence))
 
 /** Decodes bytes from outside: undefined when they are malformed or too long. */
 export const tryDecodeEvidence = (bytes: Uint8Array): Evidence | undefined => {
@@ -93,12 +86,7 @@ const claimItem = ({ number, round, blockHash, justificationHash, sender, signat
   signature,
 ]
 
-const readStatement = (cursor: RlpCursor): Statement => {
-  const outer = cursor.openList()
-  const statement = readSignedItem(cursor, cursor.safeUint())
-  cursor.closeList(outer)
-  return statement
-}
+const readStatement = (cursor: RlpCursor): Statement => cursor.list(() => readSignedItem(cursor, cursor.safeUint()))
 
 const readSignedItem = (cursor: RlpCursor, code: number): Statement => {
   switch (code) {
@@ -115,12 +103,10 @@ const readSignedItem = (cursor: RlpCursor, code: number): Statement => {
   }
 }
 
-const readClaim = (cursor: RlpCursor): ProposalClaim => {
-  const outer = cursor.openList()
-  const number = cursor.safeUint()
-  const round = cursor.safeUint()
-  const hashes = { blockHash: cursor.hex(32), justificationHash: cursor.hex(32) }
-  const claim: ProposalClaim = { type: 'proposal', number, round, ...hashes, ...readSigned(cursor) }
-  cursor.closeList(outer)
-  return claim
-}
+const readClaim = (cursor: RlpCursor): ProposalClaim =>
+  cursor.list(() => {
+    const number = cursor.safeUint()
+    const round = cursor.safeUint()
+    const hashes = { blockHash: cursor.hex(32), justificationHash: cursor.hex(32) }
+    return { type: 'proposal', number, round, ...hashes, ...readSigned(cursor) }
+  })

@@ -7,10 +7,10 @@ import {
   type ProposalHead,
   proposalHead,
 } from '../../primitives/consensus/proposal.ts'
-import { blockVoteItem, decodeVote, encodeVote, readList, readPrepare } from '../../primitives/consensus/vote.ts'
+import { blockVoteItem, decodeVote, encodeVote, readPrepare, readVotes } from '../../primitives/consensus/vote.ts'
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
-import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
+import { type RlpCursor, readWholeList } from '../../primitives/rlp/rlp-cursor.ts'
 import type { WalRecord } from '../core/types.ts'
 import type { WalEntry } from './wal-format.ts'
 
@@ -97,7 +97,7 @@ const readPrepared = (cursor: RlpCursor): WalRecord => {
   const number = cursor.safeUint()
   const round = cursor.safeUint()
   const blockHash = cursor.hex(32)
-  return { type: 'prepared', number, certificate: { round, blockHash, prepares: readList(cursor, readPrepare) } }
+  return { type: 'prepared', number, certificate: { round, blockHash, prepares: readVotes(cursor, readPrepare) } }
 }
 
 const readDecided = (cursor: RlpCursor, bodies: ReadonlyMap<Hex, Block>): WalRecord => {
@@ -119,14 +119,7 @@ const bodyOf = (hash: Hex, bodies: ReadonlyMap<Hex, Block>): Block => {
 }
 
 const read = (payload: Uint8Array, decode: (cursor: RlpCursor) => WalRecord): WalRecord =>
-  decodeOrMalformed('WAL_RECORD_MALFORMED', () => {
-    const cursor = new RlpCursor(payload)
-    const outer = cursor.openList()
-    const record = decode(cursor)
-    cursor.closeList(outer)
-    cursor.finish()
-    return record
-  })
+  decodeOrMalformed('WAL_RECORD_MALFORMED', () => readWholeList(payload, decode))
 
 /** Returns the height a record belongs to. */
 export const recordHeight = (record: WalRecord): number => {

@@ -1,7 +1,7 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
-import { listCodec, malformedMessage, readItems, type WireCodec } from '../wire/payload-codec.ts'
+import { listCodec, malformedMessage, type WireCodec } from '../wire/payload-codec.ts'
 import { hashesCodec } from '../wire/sync.ts'
 import { ANSWER_QUOTA, declareMessage, LIST_OVERHEAD, quota } from './message-spec.ts'
 
@@ -14,11 +14,11 @@ const requestedCodec = hashesCodec(requestedHashes)
 const transactionsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   transactions => encodeRlp([transactions]),
   cursor =>
-    readItems(cursor, announcedHashes, item => {
+    cursor.items(item => {
       const raw = item.boundedBytes(BLOCK_BOUNDS.transactionBytes)
       if (raw.byteLength < leastTransactionBytes) throw malformedMessage(`a transaction of ${raw.byteLength} bytes`)
       return raw
-    }),
+    }, announcedHashes),
 )
 
 /** Messages that relay transactions. */

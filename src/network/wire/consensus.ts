@@ -5,6 +5,7 @@ import type { StatusMessage } from '../../primitives/consensus/message.ts'
 import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../primitives/consensus/proposal.ts'
 import { decodeVote, encodeVote, type Vote } from '../../primitives/consensus/vote.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
+import type { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import { listCodec, malformedMessage, plainCodec, rawList, type WireCodec } from './payload-codec.ts'
 
 /** Blocks are sent as RLP: decoding one recovers senders, which happens elsewhere and later. */
@@ -61,8 +62,14 @@ export const proposalCodec: WireCodec<WireProposal> = listCodec(
 /** [block] */
 export const bodyCodec: WireCodec<Uint8Array> = listCodec(block => encodeRlpList([block]), rawList)
 
+/** Reads the items of a sealed block inside its list. */
+export const readSealedBlock = (cursor: RlpCursor): SealedBlock => ({
+  block: rawList(cursor),
+  certificate: readCertificate(cursor),
+})
+
 /** [block, certificate] */
 export const sealedCodec: WireCodec<SealedBlock> = listCodec(
   ({ block, certificate }) => encodeRlpList([block, encodeRlp(certificateItem(certificate))]),
-  cursor => ({ block: rawList(cursor), certificate: readCertificate(cursor) }),
+  readSealedBlock,
 )

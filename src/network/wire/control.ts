@@ -5,16 +5,7 @@ import { decodeOrMalformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import { DISCONNECT_REASONS, type DisconnectReason, disconnectReasonFromCode } from '../core/disconnect-reasons.ts'
-import {
-  asciiBytes,
-  asciiText,
-  fixedBytes,
-  inList,
-  listCodec,
-  malformedMessage,
-  readItems,
-  type WireCodec,
-} from './payload-codec.ts'
+import { asciiBytes, asciiText, fixedBytes, listCodec, malformedMessage, type WireCodec } from './payload-codec.ts'
 
 /** Chain to which signatures are bound. */
 export interface ChainDomain {
@@ -58,7 +49,7 @@ export interface Hello {
 
 const headItem = ({ number, hash }: PeerHead): RlpItem => [uintItem(number), hexToBytes(hash)]
 const readHead = (cursor: RlpCursor): PeerHead =>
-  inList(cursor, inside => ({ number: inside.safeUint(), hash: inside.hex(32) }))
+  cursor.list(() => ({ number: cursor.safeUint(), hash: cursor.hex(32) }))
 
 export const nodeIdItem = (id: string): Uint8Array => hexToBytes(`0x${id}`)
 export const readNodeId = (cursor: RlpCursor): string => cursor.hex(32).slice(2)
@@ -66,9 +57,7 @@ export const readNodeId = (cursor: RlpCursor): string => cursor.hex(32).slice(2)
 export const proofItem = (proof: ValidatorProof | null): RlpItem =>
   proof === null ? [] : [hexToBytes(proof.address), proof.signature]
 export const readProof = (cursor: RlpCursor): ValidatorProof | null =>
-  cursor.takeEmptyList()
-    ? null
-    : inList(cursor, inside => ({ address: inside.hex(20), signature: fixedBytes(inside, 65) }))
+  cursor.takeEmptyList() ? null : cursor.list(() => ({ address: cursor.hex(20), signature: fixedBytes(cursor, 65) }))
 
 export const helloCodec: WireCodec<Hello> = listCodec(
   hello =>
@@ -140,7 +129,7 @@ export const emptyCodec: WireCodec<null> = listCodec(
 /** Signed records, each as a string. */
 export const recordsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   records => encodeRlp([records]),
-  cursor => readItems(cursor, NETWORK_LIMITS.recordsPerAnswer, item => item.boundedBytes(NETWORK_LIMITS.recordBytes)),
+  cursor => cursor.items(() => cursor.boundedBytes(NETWORK_LIMITS.recordBytes), NETWORK_LIMITS.recordsPerAnswer),
 )
 
 /** Statement of a validator that a node relays for it, within a delegation's life of the block `number`. */
@@ -156,5 +145,5 @@ export const delegationCodec: WireCodec<Delegation> = listCodec(
 /** Validators that a node reaches. */
 export const linksCodec: WireCodec<readonly Hex[]> = listCodec(
   validators => encodeRlp([validators.map(hexToBytes)]),
-  cursor => readItems(cursor, COUNCIL_BOUNDS.members, item => bytesToHex(fixedBytes(item, 20))),
+  cursor => cursor.items(() => bytesToHex(fixedBytes(cursor, 20)), COUNCIL_BOUNDS.members),
 )

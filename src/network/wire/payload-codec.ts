@@ -1,5 +1,5 @@
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
-import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
+import { type RlpCursor, readWholeList } from '../../primitives/rlp/rlp-cursor.ts'
 
 /** Encoder and decoder of one kind of payload. Strict: accepted bytes encode to the same bytes. */
 export interface WireCodec<T> {
@@ -13,13 +13,7 @@ export const malformedMessage = (reason: string): Error => malformed('MESSAGE_MA
 /** Codec of a payload that is one RLP list; `read` decodes its items. */
 export const listCodec = <T>(encode: (value: T) => Uint8Array, read: (cursor: RlpCursor) => T): WireCodec<T> => ({
   encode,
-  decode: bytes =>
-    decodeOrMalformed('MESSAGE_MALFORMED', () => {
-      const cursor = new RlpCursor(bytes)
-      const value = inList(cursor, read)
-      cursor.finish()
-      return value
-    }),
+  decode: bytes => decodeOrMalformed('MESSAGE_MALFORMED', () => readWholeList(bytes, read)),
 })
 
 /** Codec of a payload with encoder and decoder elsewhere. */
@@ -27,25 +21,6 @@ export const plainCodec = <T>(encode: (value: T) => Uint8Array, decode: (bytes: 
   encode,
   decode: bytes => decodeOrMalformed('MESSAGE_MALFORMED', () => decode(bytes)),
 })
-
-/** Reads a list that `read` consumes completely. */
-export const inList = <T>(cursor: RlpCursor, read: (cursor: RlpCursor) => T): T => {
-  const outer = cursor.openList()
-  const value = read(cursor)
-  cursor.closeList(outer)
-  return value
-}
-
-/** Reads a list of at most `limit` items. */
-export const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: RlpCursor) => T): readonly T[] =>
-  inList(cursor, inside => {
-    const items: T[] = []
-    while (inside.hasMore()) {
-      if (items.length >= limit) throw malformedMessage(`a list of more than ${limit} items`)
-      items.push(read(inside))
-    }
-    return items
-  })
 
 /** Returns a list undecoded, its content unchecked. */
 export const rawList = (cursor: RlpCursor): Uint8Array => {

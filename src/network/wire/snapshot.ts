@@ -7,7 +7,7 @@ import { type Certificate, certificateItem, readCertificate } from '../../primit
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
 import type { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import type { SnapshotPart } from '../../state/snapshot/sub-trie.ts'
-import { fixedBytes, inList, listCodec, malformedMessage, rawList, readItems, type WireCodec } from './payload-codec.ts'
+import { fixedBytes, listCodec, malformedMessage, rawList, type WireCodec } from './payload-codec.ts'
 
 const { snapshotChunks } = NETWORK_LIMITS
 /** Nibbles of a key. */
@@ -53,7 +53,7 @@ export const snapshotId = ({ format, header, records, proofState, accounts, stor
 /** null: the peer has no snapshot. */
 export const manifestCodec: WireCodec<SnapshotManifest | null> = listCodec(
   manifest => encodeRlpList([manifest === null ? EMPTY_LIST : encodeManifest(manifest)]),
-  cursor => (cursor.takeEmptyList() ? null : inList(cursor, readManifest)),
+  cursor => (cursor.takeEmptyList() ? null : cursor.list(readManifest)),
 )
 
 const EMPTY_LIST = Uint8Array.of(0xc0)
@@ -80,11 +80,12 @@ const readManifest = (cursor: RlpCursor): SnapshotManifest => {
     format: cursor.safeUint(),
     header: rawList(cursor),
     certificate: readCertificate(cursor),
-    records: readItems(cursor, snapshotChunks, item => item.hex(32)),
+    records: cursor.items(() => cursor.hex(32), snapshotChunks),
     proofState: cursor.boundedBytes(PROOF_BOUNDS.stateBytes),
     accounts: readParts(cursor),
-    storages: readItems(cursor, snapshotChunks, item =>
-      inList(item, inside => ({ owner: fixedBytes(inside, 32), parts: readParts(inside) })),
+    storages: cursor.items(
+      () => cursor.list(() => ({ owner: fixedBytes(cursor, 32), parts: readParts(cursor) })),
+      snapshotChunks,
     ),
   }
   if (chunksOf(manifest) > snapshotChunks) throw malformedMessage(`a snapshot has at most ${snapshotChunks} chunks`)
@@ -92,14 +93,14 @@ const readManifest = (cursor: RlpCursor): SnapshotManifest => {
 }
 
 const readParts = (cursor: RlpCursor): readonly SnapshotPart[] =>
-  readItems(cursor, snapshotChunks, item =>
-    inList(item, inside => {
-      const prefix = inside.boundedBytes(PREFIX_NIBBLES)
-      const reference = inside.raw()
-      if (reference.byteLength > REFERENCE_BYTES) throw malformedMessage('a reference is a hash or shorter')
-      return { prefix, reference }
-    }),
-  )
+  cursor.items(() => cursor.list(readPart), snapshotChunks)
+
+const readPart = (cursor: RlpCursor): SnapshotPart => {
+  const prefix = cursor.boundedBytes(PREFIX_NIBBLES)
+  const reference = cursor.raw()
+  if (reference.byteLength > REFERENCE_BYTES) throw malformedMessage('a reference is a hash or shorter')
+  return { prefix, reference }
+}
 
 interface ChunkRequest {
   /** See `snapshotId`. */
@@ -125,5 +126,5 @@ export const chunkCodec: WireCodec<Uint8Array> = listCodec(
 /** Codes in the order of the request, as many as fit; ends at the first the peer does not have. */
 export const codesCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   codes => encodeRlp([codes]),
-  cursor => readItems(cursor, SNAPSHOT_LIMITS.codes, item => item.bytes()),
+  cursor => cursor.items(() => cursor.bytes(), SNAPSHOT_LIMITS.codes),
 )

@@ -4,8 +4,8 @@ import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import { PROOF_HEADER_BYTES } from '../../primitives/proof-header.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
-import { type SealedBlock, sealedCodec } from './consensus.ts'
-import { fixedBytes, inList, listCodec, malformedMessage, rawList, readItems, type WireCodec } from './payload-codec.ts'
+import { readSealedBlock, type SealedBlock, sealedCodec } from './consensus.ts'
+import { fixedBytes, listCodec, malformedMessage, type WireCodec } from './payload-codec.ts'
 
 const { blocksPerRequest, receiptsPerRequest } = NETWORK_LIMITS
 
@@ -40,16 +40,13 @@ export const rangeCodec: WireCodec<BlockRange> = listCodec(
 /** Ascending from the first block requested, as many as fit; none: the peer does not have it. */
 export const blocksCodec: WireCodec<readonly SealedBlock[]> = listCodec(
   blocks => encodeRlpList([encodeRlpList(blocks.map(sealedCodec.encode))]),
-  cursor =>
-    readItems(cursor, blocksPerRequest, item =>
-      inList(item, inside => ({ block: rawList(inside), certificate: readCertificate(inside) })),
-    ),
+  cursor => cursor.items(() => cursor.list(readSealedBlock), blocksPerRequest),
 )
 
 export const hashesCodec = (limit: number): WireCodec<readonly Hex[]> =>
   listCodec(
     hashes => encodeRlp([hashes.map(hexToBytes)]),
-    cursor => readItems(cursor, limit, item => bytesToHex(fixedBytes(item, 32))),
+    cursor => cursor.items(() => bytesToHex(fixedBytes(cursor, 32)), limit),
   )
 
 export const blockHashesCodec = hashesCodec(receiptsPerRequest)
@@ -57,7 +54,7 @@ export const blockHashesCodec = hashesCodec(receiptsPerRequest)
 /** Encoded receipts of each requested block, in order, as many as fit; empty: the peer does not have them. */
 export const receiptsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   receipts => encodeRlp([receipts]),
-  cursor => readItems(cursor, receiptsPerRequest, item => item.bytes()),
+  cursor => cursor.items(() => cursor.bytes(), receiptsPerRequest),
 )
 
 /** Encoded proof header: one string. */

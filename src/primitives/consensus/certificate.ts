@@ -57,21 +57,18 @@ export const decodeCertificate = (bytes: Uint8Array): Certificate =>
 
 /** Reads one certificate at the cursor; one seal per set bit. Throws RLP_INVALID or CERTIFICATE_MALFORMED. */
 export const readCertificate = (cursor: RlpCursor): Certificate => {
-  const outer = cursor.openList()
-  const round = cursor.safeUint()
-  const bitmap = cursor.boundedBytes(MAX_BITMAP_BYTES)
-  const seals: Uint8Array[] = []
-  const list = cursor.openList()
-  while (cursor.hasMore()) {
-    const seal = cursor.bytes()
-    if (seal.byteLength !== SEAL_BYTES)
-      throw malformed('CERTIFICATE_MALFORMED', `a seal has ${seal.byteLength} bytes, want ${SEAL_BYTES}`)
-    seals.push(seal)
-  }
-  cursor.closeList(list)
-  cursor.closeList(outer)
-  const certificate = { round, bitmap, seals }
-  const signers = signerIndexes(certificate).length
-  if (signers !== seals.length) throw malformed('CERTIFICATE_MALFORMED', `${seals.length} seals for ${signers} signers`)
+  const certificate = cursor.list(() => ({
+    round: cursor.safeUint(),
+    bitmap: cursor.boundedBytes(MAX_BITMAP_BYTES),
+    seals: cursor.items(readSeal),
+  }))
+  const [signers, seals] = [signerIndexes(certificate).length, certificate.seals.length]
+  if (signers !== seals) throw malformed('CERTIFICATE_MALFORMED', `${seals} seals for ${signers} signers`)
   return certificate
+}
+
+const readSeal = (cursor: RlpCursor): Uint8Array => {
+  const seal = cursor.bytes()
+  if (seal.byteLength === SEAL_BYTES) return seal
+  throw malformed('CERTIFICATE_MALFORMED', `a seal has ${seal.byteLength} bytes, want ${SEAL_BYTES}`)
 }

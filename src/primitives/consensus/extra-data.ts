@@ -3,7 +3,7 @@ import { undefinedIfCoded } from '@tandem/base/errors.ts'
 import type { Header } from '../header.ts'
 import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlp } from '../rlp/rlp.ts'
-import { RlpCursor } from '../rlp/rlp-cursor.ts'
+import { type RlpCursor, readWholeList } from '../rlp/rlp-cursor.ts'
 import { type Certificate, certificateItem, readCertificate } from './certificate.ts'
 
 /** Content of the header's extraData (docs/design/blocks.md#extra-data): RLP of these fields in order, all covered by the block hash. */
@@ -42,27 +42,24 @@ export const readExtraData = ({ extraData }: Pick<Header, 'extraData'>): ExtraDa
 
 /** Throws EXTRA_DATA_MALFORMED, also for an unknown version. */
 export const decodeExtraData = (bytes: Uint8Array): ExtraData =>
-  decodeOrMalformed('EXTRA_DATA_MALFORMED', () => {
-    const cursor = new RlpCursor(bytes)
-    const outer = cursor.openList()
-    const version = cursor.safeUint()
-    if (version !== EXTRA_DATA_VERSION) {
-      throw malformed(
-        'EXTRA_DATA_MALFORMED',
-        `extra data of version ${version}, want ${EXTRA_DATA_VERSION}: upgrade this node`,
-      )
-    }
-    const extra: ExtraData = {
-      version,
-      vanity: cursor.boundedBytes(VANITY_BYTES),
-      proposer: cursor.hex(20),
-      // The empty list means none.
-      parentCertificate: cursor.takeEmptyList() ? null : readCertificate(cursor),
-      proofTip: cursor.hex(32),
-      proofHeadersHash: cursor.hex(32),
-      evidenceRoot: cursor.hex(32),
-    }
-    cursor.closeList(outer)
-    cursor.finish()
-    return extra
-  })
+  decodeOrMalformed('EXTRA_DATA_MALFORMED', () => readWholeList(bytes, readItems))
+
+const readItems = (cursor: RlpCursor): ExtraData => {
+  const version = cursor.safeUint()
+  if (version !== EXTRA_DATA_VERSION) {
+    throw malformed(
+      'EXTRA_DATA_MALFORMED',
+      `extra data of version ${version}, want ${EXTRA_DATA_VERSION}: upgrade this node`,
+    )
+  }
+  return {
+    version,
+    vanity: cursor.boundedBytes(VANITY_BYTES),
+    proposer: cursor.hex(20),
+    // The empty list means none.
+    parentCertificate: cursor.takeEmptyList() ? null : readCertificate(cursor),
+    proofTip: cursor.hex(32),
+    proofHeadersHash: cursor.hex(32),
+    evidenceRoot: cursor.hex(32),
+  }
+}

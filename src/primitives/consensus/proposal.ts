@@ -3,15 +3,15 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Block } from '../block.ts'
 import { decodeOrMalformed } from '../rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
-import { RlpCursor } from '../rlp/rlp-cursor.ts'
+import { readWholeList } from '../rlp/rlp-cursor.ts'
 import {
   blockVoteItem,
   type Prepare,
   type RoundChangePayload,
-  readList,
   readPrepare,
   readRoundChangePayload,
   readSigned,
+  readVotes,
   roundChangePayloadItem,
   type SignedVote,
   type SigningDomain,
@@ -79,19 +79,14 @@ export const encodeProposalHead = (head: ProposalHead): Uint8Array =>
 
 /** Strict; signatures are views of `bytes`. Checks form only. Throws PROPOSAL_MALFORMED. */
 export const decodeProposalHead = (bytes: Uint8Array): ProposalHead =>
-  decodeOrMalformed('PROPOSAL_MALFORMED', () => {
-    const cursor = new RlpCursor(bytes)
-    const outer = cursor.openList()
-    const head: ProposalHead = {
+  decodeOrMalformed('PROPOSAL_MALFORMED', () =>
+    readWholeList(bytes, cursor => ({
       type: 'proposal',
       number: cursor.safeUint(),
       round: cursor.safeUint(),
       blockHash: cursor.hex(32),
       ...readSigned(cursor),
-      roundChanges: readList(cursor, readRoundChangePayload),
-      prepares: readList(cursor, readPrepare),
-    }
-    cursor.closeList(outer)
-    cursor.finish()
-    return head
-  })
+      roundChanges: readVotes(cursor, readRoundChangePayload),
+      prepares: readVotes(cursor, readPrepare),
+    })),
+  )

@@ -3,7 +3,7 @@ import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
-import { RlpCursor } from '../rlp/rlp-cursor.ts'
+import { type RlpCursor, readWholeList } from '../rlp/rlp-cursor.ts'
 
 /** Key of a validator. `sign` returns r, s and recovery id (65 bytes) over a 32-byte digest. */
 export interface ValidatorSigner {
@@ -127,12 +127,7 @@ export const encodeVote = (vote: Vote): Uint8Array => {
 export const decodeVote = (bytes: Uint8Array): Vote =>
   decodeOrMalformed('VOTE_MALFORMED', () => {
     if (bytes.byteLength > CONSENSUS_BOUNDS.voteBytes) throw malformed('VOTE_MALFORMED', 'too long')
-    const cursor = new RlpCursor(bytes)
-    const outer = cursor.openList()
-    const vote = readVote(cursor, cursor.safeUint())
-    cursor.closeList(outer)
-    cursor.finish()
-    return vote
+    return readWholeList(bytes, cursor => readVote(cursor, cursor.safeUint()))
   })
 
 const readVote = (cursor: RlpCursor, code: number): Vote => {
@@ -142,7 +137,7 @@ const readVote = (cursor: RlpCursor, code: number): Vote => {
     case VOTE_TYPE_CODE.commit:
       return { type: 'commit', ...readBlockVote(cursor) }
     case VOTE_TYPE_CODE.roundChange:
-      return { ...readRoundChangePayload(cursor), prepares: readList(cursor, readPrepare) }
+      return { ...readRoundChangePayload(cursor), prepares: readVotes(cursor, readPrepare) }
     default:
       throw malformed('VOTE_MALFORMED', `no vote has the code ${code}`)
   }
@@ -150,29 +145,22 @@ const readVote = (cursor: RlpCursor, code: number): Vote => {
 
 export const readPrepare = (cursor: RlpCursor): Prepare => ({ type: 'prepare', ...readBlockVote(cursor) })
 
-const readBlockVote = (cursor: RlpCursor) => {
-  const outer = cursor.openList()
-  const vote = { number: cursor.safeUint(), round: cursor.safeUint(), blockHash: cursor.hex(32), ...readSigned(cursor) }
-  cursor.closeList(outer)
-  return vote
-}
+const readBlockVote = (cursor: RlpCursor) =>
+  cursor.list(() => ({
+    number: cursor.safeUint(),
+    round: cursor.safeUint(),
+    blockHash: cursor.hex(32),
+    ...readSigned(cursor),
+  }))
 
-export const readRoundChangePayload = (cursor: RlpCursor): RoundChangePayload => {
-  const outer = cursor.openList()
-  const number = cursor.safeUint()
-  const round = cursor.safeUint()
-  const change = { type: 'roundChange', number, round, prepared: readPrepared(cursor), ...readSigned(cursor) } as const
-  cursor.closeList(outer)
-  return change
-}
+export const readRoundChangePayload = (cursor: RlpCursor): RoundChangePayload =>
+  cursor.list(() => {
+    const [number, round] = [cursor.safeUint(), cursor.safeUint()]
+    return { type: 'roundChange', number, round, prepared: readPrepared(cursor), ...readSigned(cursor) }
+  })
 
-const readPrepared = (cursor: RlpCursor): PreparedBlock | null => {
-  if (cursor.takeEmptyList()) return null
-  const outer = cursor.openList()
-  const prepared = { round: cursor.safeUint(), blockHash: cursor.hex(32) }
-  cursor.closeList(outer)
-  return prepared
-}
+const readPrepared = (cursor: RlpCursor): PreparedBlock | null =>
+  cursor.takeEmptyList() ? null : cursor.list(() => ({ round: cursor.safeUint(), blockHash: cursor.hex(32) }))
 
 export const readSigned = (cursor: RlpCursor): Pick<SignedVote, 'sender' | 'signature'> => {
   const sender = cursor.safeUint()
@@ -183,14 +171,5 @@ export const readSigned = (cursor: RlpCursor): Pick<SignedVote, 'sender' | 'sign
 }
 
 /** Reads a list; none in a consensus message is longer than the largest committee. */
-export const readList = <Item>(cursor: RlpCursor, read: (cursor: RlpCursor) => Item): readonly Item[] => {
-  const outer = cursor.openList()
-  const items: Item[] = []
-  while (cursor.hasMore()) {
-    if (items.length >= CONSENSUS_BOUNDS.committee)
-      throw malformed('VOTE_MALFORMED', 'a list longer than any committee')
-    items.push(read(cursor))
-  }
-  cursor.closeList(outer)
-  return items
-}
+export const readVotes = <Item>(cursor: RlpCursor, read: (cursor: RlpCursor) => Item): readonly Item[] =>
+  cursor.items(read, CONSENSUS_BOUNDS.committee)

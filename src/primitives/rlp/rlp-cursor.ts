@@ -72,6 +72,26 @@ export class RlpCursor {
     this.#end = outer
   }
 
+  /** Reads the next item, a list that `read` consumes completely. */
+  list<T>(read: (cursor: this) => T): T {
+    const outer = this.openList()
+    const value = read(this)
+    this.closeList(outer)
+    return value
+  }
+
+  /** Reads a list of at most `limit` items. */
+  items<T>(read: (cursor: this) => T, limit = Number.POSITIVE_INFINITY): readonly T[] {
+    return this.list(() => {
+      const items: T[] = []
+      while (this.hasMore()) {
+        if (items.length >= limit) throw rlpError(`a list of more than ${limit} items`)
+        items.push(read(this))
+      }
+      return items
+    })
+  }
+
   /** Checks that the whole input has been read. */
   finish(): void {
     if (this.#at !== this.#end) throw rlpError('rlp: input contains more than one value')
@@ -220,4 +240,12 @@ export class RlpCursor {
     if (length >= TWO_32) throw rlpError('rlp: value size exceeds available input length')
     return length
   }
+}
+
+/** Reads bytes that are one list and nothing else. Throws RLP_INVALID. */
+export const readWholeList = <T>(bytes: Uint8Array, read: (cursor: RlpCursor) => T): T => {
+  const cursor = new RlpCursor(bytes)
+  const value = cursor.list(read)
+  cursor.finish()
+  return value
 }

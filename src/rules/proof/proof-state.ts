@@ -1,9 +1,9 @@
 import { bigintToBytes, type Hex, hexToBytes, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
+import { decodeOrMalformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
-import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
+import { readWholeList } from '../../primitives/rlp/rlp-cursor.ts'
 import type { ProofState } from './proof-header.ts'
 
 /**
@@ -25,39 +25,24 @@ export const encodeProofState = (state: ProofState): Uint8Array =>
 
 /** Strict. Throws PROOF_STATE_MALFORMED. */
 export const decodeProofState = (bytes: Uint8Array): ProofState =>
-  decodeOrMalformed('PROOF_STATE_MALFORMED', () => {
-    const cursor = new RlpCursor(bytes)
-    const outer = cursor.openList()
-    const tip = {
-      tipId: cursor.hex(32),
-      tipHeight: cursor.safeUint(),
-      tipAnchor: cursor.safeUint(),
-      tipTarget: cursor.uint(32),
-    }
-    const coinbases = readCoinbases(cursor)
-    const state: ProofState = {
-      ...tip,
-      coinbase: coinbases.at(-1) ?? ZERO_ADDRESS,
-      coinbases,
-      totalWork: cursor.uint(64),
-      reference: { height: cursor.safeUint(), anchorNumber: cursor.safeUint(), target: cursor.uint(32) },
-    }
-    cursor.closeList(outer)
-    cursor.finish()
-    return state
-  })
-
-const readCoinbases = (cursor: RlpCursor): readonly Hex[] => {
-  const outer = cursor.openList()
-  const coinbases: Hex[] = []
-  while (cursor.hasMore()) {
-    if (coinbases.length === PROOF_BOUNDS.paidHeaders)
-      throw malformed('PROOF_STATE_MALFORMED', `more than ${PROOF_BOUNDS.paidHeaders} coinbases`)
-    coinbases.push(cursor.hex(20))
-  }
-  cursor.closeList(outer)
-  return coinbases
-}
+  decodeOrMalformed('PROOF_STATE_MALFORMED', () =>
+    readWholeList(bytes, cursor => {
+      const tip = {
+        tipId: cursor.hex(32),
+        tipHeight: cursor.safeUint(),
+        tipAnchor: cursor.safeUint(),
+        tipTarget: cursor.uint(32),
+      }
+      const coinbases = cursor.items(() => cursor.hex(20), PROOF_BOUNDS.paidHeaders)
+      return {
+        ...tip,
+        coinbase: coinbases.at(-1) ?? ZERO_ADDRESS,
+        coinbases,
+        totalWork: cursor.uint(64),
+        reference: { height: cursor.safeUint(), anchorNumber: cursor.safeUint(), target: cursor.uint(32) },
+      }
+    }),
+  )
 
 /** Slot of the council contract with the commitment to the proof state after a cycle's last block; zero until the first proof header. */
 export const PROOF_STATE_SLOT = keccak256Hex(Buffer.from('tandem.proof.state'))

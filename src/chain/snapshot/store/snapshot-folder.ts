@@ -8,7 +8,7 @@ import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp/rlp.ts'
-import { RlpCursor } from '../../../primitives/rlp/rlp-cursor.ts'
+import { readWholeList } from '../../../primitives/rlp/rlp-cursor.ts'
 import type { ByteSink } from '../../../state/snapshot/make-snapshot.ts'
 
 /*
@@ -223,15 +223,10 @@ export class SnapshotFolder {
 }
 
 const readIndex = (bytes: Uint8Array): { readonly manifest: SnapshotManifest; readonly lengths: readonly number[] } => {
-  const cursor = new RlpCursor(bytes)
-  const outer = cursor.openList()
-  const manifest = manifestCodec.decode(cursor.raw())
-  const list = cursor.openList()
-  const lengths: number[] = []
-  while (cursor.hasMore()) lengths.push(cursor.safeUint())
-  cursor.closeList(list)
-  cursor.closeList(outer)
-  cursor.finish()
+  const { manifest, lengths } = readWholeList(bytes, cursor => ({
+    manifest: manifestCodec.decode(cursor.raw()),
+    lengths: cursor.items(() => cursor.safeUint()),
+  }))
   if (manifest?.format !== SNAPSHOT_FORMAT) throw new Error(`a snapshot of format ${manifest?.format}`)
   return { manifest, lengths }
 }

@@ -2,7 +2,7 @@ import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { SNAPSHOT_BOUNDS } from '../../../config/protocol-bounds.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp/rlp.ts'
-import { RlpCursor } from '../../../primitives/rlp/rlp-cursor.ts'
+import { type RlpCursor, readWholeList } from '../../../primitives/rlp/rlp-cursor.ts'
 import { falseSnapshot } from '../../../state/snapshot/records.ts'
 import type { Batch } from '../../../storage/batch.ts'
 import { BUCKETS } from '../../../storage/buckets.ts'
@@ -41,17 +41,15 @@ export const putRecords = (
   { below, cycleBlocks }: { readonly below: number; readonly cycleBlocks: number },
 ): void => {
   try {
-    const cursor = new RlpCursor(chunk)
-    const outer = cursor.openList()
-    while (cursor.hasMore()) {
-      const [number, cycle, council] = readRecord(cursor)
-      if (number === 0 || number >= below || number % cycleBlocks !== 0)
-        throw falseSnapshot(`a record of block ${number}, which ends no cycle below ${below}`)
-      batch.put(BUCKETS.cycle, numberKey(number), cycle)
-      if (council.byteLength > 0) batch.put(BUCKETS.council, numberKey(number), council)
-    }
-    cursor.closeList(outer)
-    cursor.finish()
+    readWholeList(chunk, cursor => {
+      while (cursor.hasMore()) {
+        const [number, cycle, council] = readRecord(cursor)
+        if (number === 0 || number >= below || number % cycleBlocks !== 0)
+          throw falseSnapshot(`a record of block ${number}, which ends no cycle below ${below}`)
+        batch.put(BUCKETS.cycle, numberKey(number), cycle)
+        if (council.byteLength > 0) batch.put(BUCKETS.council, numberKey(number), council)
+      }
+    })
   } catch (error) {
     if (!isCoded(error) || error.code === 'SNAPSHOT_FALSE') throw error
     throw falseSnapshot(`a record that is none: ${error.message}`)
@@ -59,9 +57,7 @@ export const putRecords = (
 }
 
 const readRecord = (cursor: RlpCursor): readonly [number: number, cycle: Uint8Array, council: Uint8Array] => {
-  const outer = cursor.openList()
-  const record = [cursor.safeUint(), cursor.bytes(), cursor.bytes()] as const
-  cursor.closeList(outer)
+  const record = cursor.list(() => [cursor.safeUint(), cursor.bytes(), cursor.bytes()] as const)
   const [, cycle, council] = record
   readCycleRow(cycle)
   if (council.byteLength > 0) decodeCouncil(council)
