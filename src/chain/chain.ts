@@ -95,10 +95,7 @@ interface ChainOptions {
   readonly logger: Logger
 }
 
-/**
- * Life of a block, and the only writer of chain state. Blocks are built and validated concurrently, each on its own state over the
- * head; a commit does not wait for them, and aborts those on the head it replaces. Only writes are serialized.
- */
+/** Life of a block, and the only writer of chain state. Builds and validates concurrently, each over the head; only writes are serialized. */
 export class Chain implements ExecutionPort {
   readonly #options: ChainOptions
   readonly #writing = new Mutex()

@@ -1,9 +1,6 @@
 import type { Uint64 } from '@tandem/base/uint64.ts'
 
-/**
- * Forks of a network: an ordered list of (name, height). `null` means known and not scheduled. EVM forks use main-chain
- * numbers; `nativeHash` uses proof-chain heights (docs/design/proof-chain.md#fork-height).
- */
+/** Ordered (name, height), `null`: known, not scheduled. `nativeHash` uses proof-chain heights (docs/design/proof-chain.md#fork-height). */
 export const EVM_FORKS = [
   'frontier',
   'homestead',

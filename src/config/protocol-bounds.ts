@@ -1,7 +1,4 @@
-/*
- * Bounds that decide validity: equal on every network and part of the protocol, unlike the tuning in config/limits. A change of one is a
- * fork. Values that may differ between networks are in config/networks.ts.
- */
+/* Bounds that decide validity, equal on every network: a change is a fork (tuning: config/limits; parameters: config/networks.ts). */
 
 /** Bounds of a block. */
 export const BLOCK_BOUNDS = {

@@ -38,7 +38,6 @@ const workFrom = (challenge: unknown, at: unknown, nonce: unknown): WorkSolution
     ? { challenge, atMs: typeof at === 'number' ? at : Number(at), nonce }
     : undefined
 
-/** Fields of a form. */
 const fieldsOfForm = (body: string): FaucetFields => {
   const form = new URLSearchParams(body)
   return { address: form.get('address'), work: workFrom(form.get('challenge'), form.get('at'), form.get('nonce')) }

@@ -18,7 +18,6 @@ import type { FaucetAccount } from './transfer.ts'
 
 type FaucetMetrics = ReturnType<typeof createFaucetMetrics>
 
-/** Counters of the faucet. */
 const createFaucetMetrics = (metrics: Metrics) => ({
   grants: metrics.counter({ name: 'faucet_grants_total', help: 'Grants reserved' }),
   refusals: metrics.counter({ name: 'faucet_refusals_total', help: 'Requests refused, by reason', labels: ['reason'] }),

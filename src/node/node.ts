@@ -55,10 +55,7 @@ interface Stages {
   readonly api: ApiStage
 }
 
-/**
- * Builds and starts every part, in stages that build on each other: the stored chain, the core, the service, its endpoints; then block
- * production begins. Started parts are stopped in reverse order, also when a later part fails to start.
- */
+/** Builds and starts every part, in stages; block production last. Parts are stopped in reverse order, also after a failed start. */
 export const startNode = (options: NodeOptions, deps: NodeDeps): Promise<RunningNode> =>
   inStages(options, deps, async stages => {
     const urls = await listen(stages)

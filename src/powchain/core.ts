@@ -47,10 +47,7 @@ interface FinalTip {
   readonly headNumber: number
 }
 
-/**
- * Tree of pending proof headers above the final tip, with the fork choice, the contents of the next main block and the vote rule
- * (docs/design/proof-chain.md). Pure: verification happens before, time comes in with the input.
- */
+/** Tree of pending proof headers above the final tip: fork choice, next block's contents, vote rule (docs/design/proof-chain.md). Pure. */
 export class PendingProofs {
   readonly #params: ChainParams
   /** By id, in order of arrival: a parent always precedes its children. */

@@ -33,10 +33,7 @@ const fail = (detail: HeaderError): never => {
   throw new CodedError(detail)
 }
 
-/**
- * Checks every rule of a header that needs only its parent and the time; execution checks the roots, consensus the proposer
- * and the certificate. Returns the decoded extra data. Throws CodedError<HeaderError>.
- */
+/** Checks a header by parent and time, not execution or certificate. Returns the extra data. Throws CodedError<HeaderError>. */
 export const checkHeader = (
   header: Header,
   parent: Pick<Block, 'header' | 'hash'>,

@@ -319,10 +319,7 @@ export class Store {
     await this.#level.compactRange?.(prefixedKey(bucket, gte), prefixedKey(bucket, lt))
   }
 
-  /**
-   * Resolves when every row written so far is on disk, also those of `sync: false`. A synced write is not enough: LevelDB syncs only its
-   * current log, not the previous one, whose rows may still wait for their table.
-   */
+  /** Resolves when every row so far is on disk: LevelDB syncs only its current log, and rows of the previous may wait for their table. */
   async flush(): Promise<void> {
     this.#checkOpen()
     if (this.#ephemeral) return

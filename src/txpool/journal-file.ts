@@ -14,10 +14,7 @@ export interface JournalStorage {
   close(): Promise<void>
 }
 
-/**
- * Linux syncs with the write itself, as fdatasync would: one operation instead of two, and no turn of a busy event loop between them. On
- * other systems that flag leaves the bytes in the disk's cache, or does not exist.
- */
+/** Linux syncs with the write, one operation and no turn between. Elsewhere the flag leaves bytes in the disk's cache, or is missing. */
 const SYNCS_ON_WRITE = process.platform === 'linux'
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (SYNCS_ON_WRITE ? constants.O_DSYNC : 0)
 

@@ -2,10 +2,7 @@ interface Ticket {
   finish: (() => void) | undefined
 }
 
-/**
- * Delivers results in the order of the requests, whatever order their promises settle in. Senders are recovered on several threads,
- * but a client that sends nonces 1, 2, 3 must not see 3 refused for a gap that 1 and 2 are about to fill.
- */
+/** Delivers results in the order of requests: a client that sends nonces 1, 2, 3 must not see 3 refused for a gap. */
 export class OrderedResults {
   #tickets: (Ticket | undefined)[] = []
   #head = 0

@@ -117,10 +117,7 @@ export class PoolService {
     await this.#options.journal?.close()
   }
 
-  /**
-   * Submits a transaction to this node: returns its hash when it is pooled and journaled. `sender` is passed where this node signed it
-   * itself, so no recovery is needed. Throws CodedError<PoolError | DecodeError>.
-   */
+  /** Submits a transaction: its hash, once pooled and journaled. `sender`: if this node signed it. Throws CodedError<PoolError | DecodeError>. */
   async submit(raw: Uint8Array, sender?: Hex): Promise<Hex> {
     const startedMs = performance.now()
     let result = 'failed'

@@ -32,10 +32,7 @@ interface Batch {
 
 const REWRITE_CHUNK = 512
 
-/**
- * Journal of local transactions, so that a restart loses none that was acknowledged. Appends during a sync share the next one, so
- * the disk is synced as often as it can, and each sync covers all waiting appends.
- */
+/** Journal of local transactions, so that a restart loses none. Appends during a sync share the next one. */
 export class TransactionJournal {
   /** Transactions that a rewrite keeps although the pool does not have them. */
   readonly waiting = new WaitingTransactions()

@@ -90,10 +90,7 @@ export class Economy {
     return rewardCredits(number, params.rewards, { proposers, coinbases, foundation })
   }
 
-  /**
-   * Returns the wei that a block burnt: fees, and balances of contracts that destroyed themselves (since EIP-6780 only those created
-   * in the same transaction). Both follow from the balances' total loss beyond the minting.
-   */
+  /** Returns the wei that a block burnt, fees and balances of destroyed contracts: the balances' total loss beyond the minting. */
   burntBy(number: number, burntFeeWei: bigint, accounts: Iterable<AccountChange>): bigint {
     let burntWei = mintedAt(number, this.#options.params.rewards)
     for (const { before, after } of accounts) burntWei += (before?.balance ?? 0n) - (after?.balance ?? 0n)

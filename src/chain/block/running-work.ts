@@ -9,7 +9,6 @@ interface Running {
   readonly ended: Promise<unknown>
 }
 
-/** Validation of one block. */
 interface Validation extends Running {
   readonly outcome: Promise<ExecutedBlock | BlockFault>
   /** A commit waits for it, so its original caller can no longer abort it. */

@@ -64,10 +64,7 @@ interface Cycle {
   readonly rewards: ReadonlyMap<Hex, Hex>
 }
 
-/**
- * Councils and committees of a chain (docs/design/council.md#council): read from the contract's storage after the last block of each cycle,
- * stored in that block's batch, and drawn with the seed of the cycle they serve.
- */
+/** Councils and committees (docs/design/council.md#council): read after a cycle's last block, stored with it, drawn with the seed. */
 export class Council {
   readonly #options: CouncilOptions
   readonly #cycles = new Lru<number, Cycle>(COUNCIL_LIMITS.cachedCycles)
@@ -97,10 +94,7 @@ export class Council {
     return record.members.map(member => ({ ...member, status: status(member) }))
   }
 
-  /**
-   * Returns the payee of block `number` for a proposer of its cycle: the member's reward address, or the foundation once an earlier
-   * block held evidence against it. A proposer that is not a member, as in the pending block of another node, is paid itself.
-   */
+  /** Returns who is paid for block `number`: the proposer's reward address, itself if no member, the foundation after evidence. */
   payeeOf(proposer: Hex, number: number): Hex {
     const jailedAt = this.jailedAt(proposer)
     if (jailedAt > 0 && jailedAt < number) return this.#options.foundation

@@ -111,7 +111,6 @@ export class DevTime {
     return { nowMs: this.nowMs(), next: this.#next, interval: this.#interval }
   }
 
-  /** Restores the saved time. */
   restore({ nowMs, next, interval }: SavedTime): void {
     this.#moveTo(nowMs)
     this.#next = next

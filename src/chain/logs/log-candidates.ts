@@ -77,7 +77,6 @@ class ItemList {
     return this.#hashes.slice(from, to)
   }
 
-  /** Returns a test of a bloom. */
   bloomTest(): (bloom: Uint8Array) => boolean {
     if (this.count > BLOOM_ITEMS) return () => true
     const bits = itemsOf(this.#items, this.#width).map(bloomBits)

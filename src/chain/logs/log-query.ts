@@ -19,10 +19,7 @@ export interface LogQueryLimits {
   nowMs(): number
 }
 
-/**
- * Yields logs of committed blocks, ascending by block and index, block by block. Throws TOO_MANY_RESULTS, RESULTS_TOO_LARGE or
- * QUERY_TIMEOUT. Every step awaits the store, so a long query leaves time for other work between blocks.
- */
+/** Yields logs, ascending, block by block, awaiting the store at each step. Throws TOO_MANY_RESULTS, RESULTS_TOO_LARGE or QUERY_TIMEOUT. */
 export async function* matchingLogs(
   store: Store,
   blocks: BlockStore,

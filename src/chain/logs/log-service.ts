@@ -43,10 +43,7 @@ interface LogServiceOptions {
 
 const { logQueries, clientLogQueries, logsInFlight, clientLogsInFlight } = CHAIN_LIMITS
 
-/**
- * Log queries over many blocks, in a worker thread that opens the store itself. The first query starts it. A few queries run at a time,
- * since each holds its results in memory; clients are served in rotation.
- */
+/** Log queries over many blocks, in a worker thread that the first starts: a few at a time, clients in rotation. */
 export class LogService {
   readonly #options: LogServiceOptions
   readonly #pool: WorkerPool<LogMethods>

@@ -38,10 +38,7 @@ export class StagedCouncil {
     this.#identity = identity
   }
 
-  /**
-   * Returns the fault of the records, or null. The contract's storage in the snapshot block's state commits to all of them, so none
-   * can be changed, omitted or added. Called when they and the contract's storage are imported.
-   */
+  /** Returns the fault of the imported records, or null: the contract's storage commits to all, so none can be changed or left out. */
   recordsFault(): string | null {
     const { cycleBlocks } = this.#identity.params.rewards
     let commitment: Hex = ZERO_HASH

@@ -6,10 +6,7 @@ import { metaKey } from '../../storage/schema.ts'
 import type { Store } from '../../storage/store.ts'
 import type { ChainReadError } from './types.ts'
 
-/*
- * Number of the first stored block of a chain that began with a snapshot: it has genesis and the blocks from that number on, and
- * fetches those between later, newest first. The row is deleted when none is missing.
- */
+/* First stored block but genesis of a chain that began with a snapshot and fetches those between; no row when none is missing. */
 const KEY = metaKey('earliest-block')
 
 /** Returns the first block of the contiguous range up to the head; 0: all are stored. */

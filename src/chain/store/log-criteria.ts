@@ -2,10 +2,7 @@ import { asBuffer, bytesToHex, concatBytes, EMPTY_BYTES, type Hex } from '@tande
 import { keccak256 } from '../../crypto/hash.ts'
 import type { Log, LogParts } from '../../primitives/receipt/log.ts'
 
-/**
- * Requested addresses and topics, each list as sorted bytes without duplicates: a thousand addresses take 20 kB, as strings 80 kB. An
- * empty list matches any; a log with fewer topics than lists does not match (as in geth).
- */
+/** Requested addresses and topics, as sorted bytes (a fifth of strings' memory). Empty lists match any; a log needs as many topics. */
 export interface LogCriteria {
   readonly addresses: Uint8Array
   readonly topics: readonly Uint8Array[]

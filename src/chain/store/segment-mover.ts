@@ -106,10 +106,7 @@ const LOOK_BLOCKS = 64
 export const historyStart = ({ segmentBlocks }: Store, head: number, history: number | undefined): number =>
   history === undefined ? 0 : Math.max(0, Math.floor((head - history) / segmentBlocks) * segmentBlocks)
 
-/**
- * Deletes the blocks below `end` but genesis, one segment after the other: the rows of its blocks, then its file, whose blocks are named as
- * dropped before. A stop at any write is made up for by the next call.
- */
+/** Deletes blocks below `end` but genesis, by segments: rows, then file, named as dropped before. The next call makes up for a stop. */
 const dropBlocks = async (store: Store, end: number, isOver: () => boolean): Promise<void> => {
   for (;;) {
     const { moved, dropped } = readMoved(store)

@@ -14,10 +14,7 @@ interface PushedBlock extends SealedBlock {
   readonly hash: Hex
 }
 
-/**
- * Block sync (docs/design/network.md#block-sync): whenever peers are ahead, a run fetches the missing blocks. A
- * committee member that is only a few blocks behind is left to the engine, which gets decisions from its neighbours.
- */
+/** Block sync (docs/design/network.md#block-sync): runs fetch what peers are ahead; a member a few blocks behind is left to the engine. */
 export class BlockSync {
   readonly #options: BlockSyncOptions
   readonly #syncPeers: SyncPeers

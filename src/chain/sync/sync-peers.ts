@@ -9,10 +9,7 @@ interface Record {
   heldUntilMs: number
 }
 
-/**
- * Peers as sources of blocks: decides whose announced head counts. A peer that lacked the blocks it claimed is put on hold, each time
- * for twice as long, so that a false claim costs time only once; other peers are unaffected.
- */
+/** Peers as sources of blocks. One that lacked the blocks it claimed is put on hold, each time twice as long. */
 export class SyncPeers {
   readonly #records = new Lru<string, Record>(SYNC_LIMITS.sources)
 

@@ -23,10 +23,7 @@ const STOPPING = traceError({ code: 'TRACE_FAILED', reason: 'the node is stoppin
 const WORKER_ENDED = traceError({ code: 'TRACE_FAILED', reason: 'the trace worker ended, try again' })
 const QUEUE_FULL = traceError({ code: 'TRACE_QUEUE_FULL', limit: TRACE_LIMITS.queue })
 
-/**
- * Traces in a separate worker thread, so that calls never wait for them. The first trace starts it; it is stopped when idle.
- * Several traces share it; each runs only as fast as its reader. A worker that hangs is replaced.
- */
+/** Traces in a worker thread, started by the first and stopped when idle; each runs as fast as its reader. One that hangs is replaced. */
 export class TraceService {
   readonly #logger: Logger
   readonly #pool: WorkerPool<TraceMethods>

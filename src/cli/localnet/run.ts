@@ -159,7 +159,6 @@ const onSignals = (act: () => void): (() => void) => {
   }
 }
 
-/** Output of a localnet. */
 interface Reporter {
   /** Prints the first output. */
   ready(text: string): void

@@ -92,10 +92,7 @@ const checkGasBounds = (value: GenesisValue, params: NetworkParams): void => {
   if (maxTxExecutionGas > maxBlockExecutionGas) value.fail('maxTxExecutionGas must not exceed maxBlockExecutionGas')
 }
 
-/**
- * JSON of the parameters a file sets, with sorted members and decimal amounts, so that it does not depend on their notation.
- * Without forks: one may be scheduled later on a running chain, and must not change its genesis.
- */
+/** JSON of the parameters a file sets, members sorted, amounts decimal; without forks, which may be scheduled on a running chain. */
 export const overriddenParamsText = (given: unknown, params: NetworkParams): string => {
   const { forks: _, ...pinned } = (given ?? {}) as Record<string, unknown>
   return JSON.stringify(valuesOf(pinned, params))

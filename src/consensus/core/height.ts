@@ -135,8 +135,7 @@ export const onTimeout = (ctx: StepContext, timer: TimerName, round: number, iso
   if (height.decided !== null) return
   if (timer === 'propose') {
     height.opened = true
-    // While isolated no block is built, since it would be stale at reconnection; by then another proposer may have had
-    // its round.
+    // While isolated no block is built, since it would be stale at reconnection; by then another proposer may have had its round.
     if (isolated) schedulePropose(ctx, nowMs + config.retransmitMs)
     else tryPropose(ctx)
   } else if (round === height.round) {

@@ -74,10 +74,7 @@ export class BlockProducer {
     return this.#buildLead.ms
   }
 
-  /**
-   * Builds a block that is not proposed before `dueMs`. Where this node is the only voter, the block is signed and logged as soon as
-   * it is built and only sent when due: so the disk write also happens ahead of time.
-   */
+  /** Builds a block proposed at `dueMs` at the earliest; a lone voter signs and logs it as soon as it is built, ahead of time. */
   build(place: Place, dueMs: number, isAlone: boolean): void {
     this.cancelBuild()
     const cancel = new AbortController()

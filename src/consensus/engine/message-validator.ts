@@ -36,10 +36,7 @@ interface MessageValidatorOptions {
 
 type DecidedClaim = Extract<BlockClaim, { type: 'decided' }>
 
-/**
- * Validates messages from the network and records signed ones as possible evidence. The cheapest check comes first: height,
- * then signatures, then the body, which is decoded only after its claim was found valid.
- */
+/** Validates messages and records signed ones as evidence, the cheapest check first: height, signatures, then the body. */
 export class MessageValidator {
   readonly #options: MessageValidatorOptions
   readonly #detector = new EvidenceDetector({

@@ -1,9 +1,6 @@
 import { minTimestampStepSeconds } from '../../rules/header.ts'
 
-/*
- * Earliest proposal time and timestamp of a block (docs/design/consensus.md#pacing). Header timestamps are whole seconds; the
- * smallest step after the parent is the rule of rules/header.ts, for building as for header validity.
- */
+/* Earliest time and timestamp of a block (docs/design/consensus.md#pacing), in whole seconds with the step of rules/header.ts. */
 
 /** Instant mode: a block is made as soon as there is a transaction, and none otherwise. */
 export const isInstantMode = (blockTimeMs: number): boolean => blockTimeMs === 0

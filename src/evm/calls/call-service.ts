@@ -20,7 +20,6 @@ interface CallServiceOptions {
   /** Opened by each worker as well. */
   readonly store: Pick<Store, 'share'>
   readonly params: ChainParams
-  /** EVM engine. */
   readonly engine: EngineName
   readonly logger: Logger
   /** Returns the environment of a call after `request.number`, or the pending block's: the same object while unchanged, sent once. */

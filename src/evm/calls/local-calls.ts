@@ -110,7 +110,6 @@ interface LocalCallsOptions {
   stateFor(request: CallRequest): Promise<LocalState | undefined>
   /** For all other calls. */
   readonly workers: CallService
-  /** EVM engine. */
   engine(): Promise<Engine>
   readonly bound: LocalBound
 }

@@ -21,7 +21,6 @@ export class SendQueue {
     >
   }
 
-  /** Returns the queued bytes of a channel. */
   bytes(channel: ChannelName): number {
     return this.#queues[channel].bytes
   }

@@ -168,7 +168,6 @@ const proofParts = (
   return { proofPool, proofVerifier: verifier, proofs: new BlockProofs(options) }
 }
 
-/** Writes block 0 of a genesis. */
 const writeFirst = (store: Store, world: WorldState, genesis: Genesis): Promise<ChainBlock> => {
   const { params, council } = genesis
   const blockOf = (stateRoot: Hex): ChainBlock => {

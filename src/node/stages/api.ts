@@ -32,7 +32,6 @@ export interface ApiStage {
   readonly mining: MiningService
   /** Options that all endpoints share. */
   readonly rpc: RpcServiceOptions
-  /** Options of the public service. */
   readonly served: RpcServiceOptions
   /** Public service: of the public port, and of the own process. */
   readonly service: RpcService

@@ -64,10 +64,7 @@ export const transactionType = (raw: Uint8Array): DecodedTransaction['type'] => 
   return first > 0x7f ? 0 : (first as DecodedTransaction['type'])
 }
 
-/**
- * Decodes the canonical serialisation of a transaction (EIP-2718, 155, 2930, 1559, 4844, 7702); byte fields are views of `raw`.
- * Checks form and field widths only, not chain id, fees and sender. Throws TRANSACTION_MALFORMED.
- */
+/** Decodes a canonical transaction (EIP-2718); fields are views of `raw`. Checks form, not chain id, fees, sender. Throws TRANSACTION_MALFORMED. */
 export const decodeTransaction = (raw: Uint8Array): DecodedTransaction => {
   const type = raw[0]
   if (type === undefined) throw refuse('Empty input')

@@ -67,8 +67,7 @@ export const parseLogCriteria = (value: unknown): LogFilterArgs => {
   const object = asObject(value, 'filters.input')
   const criteria: LogFilterArgs = {
     blockHash: member(object, 'blockHash', parseHash),
-    // Decoded without the member's name in the error: a rejected tag must give the exact text of
-    // docs/interface.md#block-parameter.
+    // Decoded without the member's name in the error: a rejected tag must give the exact text of docs/interface.md#block-parameter.
     fromBlock: plainMember(object, 'fromBlock', blockNumber.parse),
     toBlock: plainMember(object, 'toBlock', blockNumber.parse),
     addresses: plainMember(object, 'address', parseAddresses) ?? [],

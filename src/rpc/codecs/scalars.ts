@@ -4,8 +4,7 @@ import { InvalidArgument } from '../errors.ts'
 import { type Codec, codec } from '../router/method-description.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 
-// Texts of decoding errors equal those of the closest public system (docs/design/rpc.md#arguments), since clients match
-// them.
+// Texts of decoding errors equal those of the closest public system (docs/design/rpc.md#arguments), since clients match them.
 
 export const QUANTITY_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]*)$' }
 export const DATA_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x([0-9a-f]{2})*$' }

@@ -25,10 +25,7 @@ interface BatchOptions {
   readonly connection: Cancellation | undefined
 }
 
-/**
- * Run of one batch. Requests start in order, several at a time, and only while few bytes of responses wait for the reader: of an unread
- * batch only a window is made. The responses are read once, in order, as one JSON list in chunks.
- */
+/** Run of one batch: requests start in order, several at a time, while few bytes wait; the responses are one JSON list in chunks. */
 export class BatchRun {
   readonly #options: BatchOptions
   readonly #answers: (RpcResponse | undefined)[]

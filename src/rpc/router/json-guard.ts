@@ -14,10 +14,7 @@ const MINUS = 45
 /** Characters scanned between two looks at the clock. */
 const PART_CHARS = 32 * 1024
 
-/**
- * Finds out whether a large body has more nesting, containers or values than an honest request: building millions of empty arrays or
- * members would block the main thread. Small bodies are harmless and are not scanned.
- */
+/** Finds out whether a large body has more nesting or values than an honest request: building them would block the main thread. */
 export function* scanShape(body: string): SlicedWork<boolean> {
   if (body.length <= RPC_LIMITS.unscannedBytes) return false
   let depth = 0

@@ -32,10 +32,7 @@ function* listOf<T>(items: Iterable<T>, pieces: (item: T) => Iterable<string>): 
   yield before === '[' ? '[]' : ']'
 }
 
-/**
- * Responses of megabytes, written while they are read. A few at a time are produced, in time slices, and each loads its data only when it
- * starts. So neither their number nor a slow reader can fill the memory, and none blocks the thread.
- */
+/** Responses of megabytes, written while they are read: a few at a time, in time slices, each loading its data when it starts. */
 export class LargeResponses {
   readonly #view: ChainView
   readonly #slots = createSlots(RPC_LIMITS.largeAnswers, 'large answers')

@@ -169,8 +169,7 @@ export class MethodCaller {
   #settle(name: string, startedMs: number, id: string, result: Promise<unknown>, client: string): Promise<RpcResponse> {
     return result.then(
       value => {
-        // A result that cannot be encoded is a failure too; it is caught here since this promise has no rejection
-        // handler.
+        // A result that cannot be encoded is a failure too; it is caught here since this promise has no rejection handler.
         try {
           return this.#succeed(name, startedMs, id, value, client)
         } catch (error) {

@@ -14,10 +14,7 @@ import { NULL_JSON, RawJson, type StreamedJson } from './raw-json.ts'
 /** Overhead of a cached entry in bytes, besides its text. */
 const ENTRY_BYTES = 200
 
-/**
- * Cache of blocks, transactions and receipts as JSON text. They are final, so a text is made once and kept by recent
- * use. Cached texts are returned without a promise; large ones are written while they are read.
- */
+/** Cache of final blocks, transactions and receipts as JSON text, returned without a promise; large ones are written as read. */
 export class ResponseCache {
   readonly #cache: Lru<string, RawJson>
   readonly #view: ChainView

@@ -2,10 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { quorumOf } from './quorum.ts'
 import { isHeard, qualifiedValidators, type Registered, type ValidatorRecord } from './validator-activity.ts'
 
-/*
- * Activation queue: admitted members begin to serve in the order of their admission, and only so many in a cycle that the chain does not
- * depend on nodes that have sealed nothing yet (docs/design/council.md#activation-queue).
- */
+/* Activation queue (docs/design/council.md#activation-queue): in order of admission, so that no chain depends on silent newcomers. */
 
 export interface ActivationStatus {
   /** Members that wait in the queue. */

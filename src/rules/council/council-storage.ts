@@ -47,10 +47,7 @@ export const councilStorage = (members: readonly CouncilMember[], terms: Council
   return words
 }
 
-/**
- * Reads the members from the contract. undefined when it holds no valid council: no members, more than the contract admits, or one that is
- * not registered as such. Only edits of a development chain can cause that.
- */
+/** Reads the members from the contract; undefined when it holds no valid council, which only edits of a development chain cause. */
 export const readCouncil = (read: ReadWord): readonly CouncilMember[] | undefined => {
   const count = BigInt(read(toWord(MEMBERS)))
   if (count === 0n || count > BigInt(COUNCIL_BOUNDS.members)) return undefined

@@ -2,10 +2,7 @@ import { assert } from '@tandem/base/assert.ts'
 import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
 
-/*
- * Cycle of a block: cycle c has the blocks c * cycleBlocks + 1 .. (c + 1) * cycleBlocks, and ends with the block that pays the
- * rewards (docs/design/council.md#cycles, docs/design/money.md#minting). Genesis counts as part of cycle 0.
- */
+/* Cycle c has blocks c * cycleBlocks + 1 .. (c + 1) * cycleBlocks (docs/design/council.md#cycles); genesis counts to cycle 0. */
 
 export const cycleOf = (number: number, cycleBlocks: number): number => {
   assert(number >= 0 && cycleBlocks > 0, 'a block number and a cycle length')

@@ -3,10 +3,7 @@ import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { faultsOf, quorumOf, trialsOf } from './quorum.ts'
 
-/*
- * Turns of proposers (docs/design/council.md#proposer). A member that misses its turns rests: it serves and seals, but does not propose.
- * All of it follows from the rounds and proposers in headers, so that every node computes the same.
- */
+/* Turns of proposers (docs/design/council.md#proposer), from headers alone. A member that misses them rests: it only serves and seals. */
 
 /** Members of a committee; the first `proposers` of them take turns as proposers (all, where it is not given). */
 export interface TurnOrder {

@@ -4,10 +4,7 @@ import { signerIndexes } from '../../primitives/consensus/certificate.ts'
 import type { CertifiedBlock } from './proposer-turns.ts'
 import { faultsOf, quorumOf, trialsOf } from './quorum.ts'
 
-/*
- * Qualification of council members for committees (docs/design/council.md#qualification). It follows entirely from data that headers
- * commit to, so that every node computes the same: certificates of parents, and evidence.
- */
+/* Qualification for committees (docs/design/council.md#qualification), from what headers commit to: certificates and evidence. */
 
 /** Summary of one cycle's certificates for a committee member: their number, and whether any has its seal. */
 interface SealCounts {
@@ -93,7 +90,6 @@ export const validatorStatus = (
 /** Registered council member. */
 export interface Registered {
   readonly validator: Hex
-  /** Number of its admission. */
   readonly admission: number
 }
 

@@ -20,10 +20,7 @@ export const splitFees = (feesWei: bigint, shares: FeeShares): FeeSplit => {
   return { proposer, miner, foundation, burnt: feesWei - proposer - miner - foundation }
 }
 
-/**
- * Assigns the fees to recipients: without a miner the foundation gets the miner's share, as with minting (docs/design/money.md#fees), so
- * that no share goes to the zero address, where it would be burnt without being counted.
- */
+/** Assigns fees to recipients; without a miner the foundation gets that share (docs/design/money.md#fees): the zero address would burn it. */
 export const assignFees = (feesWei: bigint, shares: FeeShares, miner: Hex): FeeSplit => {
   const split = splitFees(feesWei, shares)
   if (miner !== ZERO_ADDRESS) return split

@@ -62,10 +62,7 @@ const scheduled = (reference: TargetReference, parent: TargetParent, rules: Proo
   return scale(reference.target, x > 256n * RADIX ? 256n * RADIX : x < -512n * RADIX ? -512n * RADIX : x)
 }
 
-/**
- * Exact target of the child of `parent` with anchor `anchorNumber`. `reference` must be of the same version. The idle valve eases
- * it for a very late child, so that the chain recovers from a loss of hash rate.
- */
+/** Exact target of `parent`'s child with this anchor; `reference`: of its version. The idle valve eases that of a very late child. */
 export const proofTarget = (
   rules: ProofChainParams,
   version: ProofVersion,

@@ -45,7 +45,6 @@ export const openStateReader = async (store: Store, number: number): Promise<Sto
 /** State after a block, read from one snapshot. */
 export class StoredState implements AsyncStateReader {
   readonly number: number
-  /** Head of the snapshot. */
   readonly headNumber: number
   /** Synchronous reads of the same state; only when `number` was the head. */
   readonly sync: SnapshotStateReader | undefined

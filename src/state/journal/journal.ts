@@ -9,10 +9,7 @@ import type { StateChanges } from '../update/state-update.ts'
 import { JournalAccount, JournalSlot } from './journal-account.ts'
 import { applyUndo, type UndoEntry } from './undo.ts'
 
-/**
- * Working state of a block under construction over an unchanging base. Synchronous. Every change can be reverted to a
- * checkpoint of the current transaction; `endTransaction` makes the changes permanent for the block.
- */
+/** Working state of a block over an unchanging base, synchronous, revertible to checkpoints until `endTransaction`. */
 export class Journal implements StateReader {
   readonly #base: StateReader
   readonly #entries = new Map<Hex, JournalAccount>()

@@ -126,10 +126,7 @@ export class TrieService {
     await this.ask({ op: 'flush' }, 'root')
   }
 
-  /**
-   * Returns the proof at `root`, or with a rollback at the older state it leads to; the result names its root. Proofs run one at a time,
-   * so that a block waits for one at most; too many at once give TRIE_BUSY.
-   */
+  /** Returns the proof at `root`, or after a rollback; the result names its root. One runs at a time; too many give TRIE_BUSY. */
   prove(request: ProofRequest): Promise<TrieProof> {
     return this.proofs.run(async () => {
       const { root, address, slots, rollback } = request

@@ -73,12 +73,10 @@ export class PooledTransactions {
     this.#queuedVictims = new IndexedHeap(largerQueued(limits.accountPending), sender => sender.queuedHeap)
   }
 
-  /** Number of transactions. */
   get size(): number {
     return this.#byHash.size
   }
 
-  /** Number of executable transactions. */
   get executable(): number {
     return this.#executable
   }

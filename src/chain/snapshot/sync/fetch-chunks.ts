@@ -14,7 +14,6 @@ import type { StagingMethods } from './staging-worker.ts'
 interface FetchChunksOptions {
   readonly network: PeerSource
   readonly staging: Pick<WorkerClient<StagingMethods>, 'call'>
-  /** Snapshot id. */
   readonly id: Hex
   /** Number of the snapshot's block. */
   readonly number: number
@@ -32,10 +31,7 @@ interface FetchChunksOptions {
 /** Error of a download that the node's end has cut short: what is missing is fetched by the next run. */
 export const endOfRun = () => fetchFailed('more: the node stops')
 
-/**
- * Fetches chunks from several peers at once, and has each verified and stored; for a false one the sender is reported and another peer
- * is asked. Throws NOT_OBTAINED when no peer has delivered any for a while.
- */
+/** Fetches, verifies and stores chunks from several peers; reports senders of false ones. Throws NOT_OBTAINED after a while without any. */
 export const fetchChunks = async (options: FetchChunksOptions): Promise<void> => {
   const { number, from, to, done, isStopped } = options
   const plan = new ChunkPlan({ from, to, done, parallel: SNAPSHOT_LIMITS.parallel })

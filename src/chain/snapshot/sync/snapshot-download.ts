@@ -93,10 +93,7 @@ export class SnapshotDownload {
       })
   }
 
-  /**
-   * Fetches the council records and proves them by the contract's storage, which is fetched first; returns a certificate of the snapshot's
-   * block by the committee they name. Little is fetched before a false snapshot is detected.
-   */
+  /** Fetches council records, proven by the contract's storage, which comes first; returns a certificate by the committee they name. */
   async #records(sound: ValidManifest, fetch: (range: ChunkRange) => Promise<void>): Promise<Certificate> {
     const { network, staging } = this.#options
     const { manifest, header, hash, offeredBy } = sound

@@ -3,10 +3,7 @@ import type { SignedMessage } from '../../../primitives/consensus/message.ts'
 /** Fields that identify a message among others. */
 type Placed = Pick<SignedMessage, 'type' | 'number' | 'round' | 'sender'>
 
-/**
- * Messages of heights not open yet. Keeps one message per sender, kind, height and round, of round changes only the highest;
- * proposals (which carry a body) only of the next height. When full, the farthest height is evicted.
- */
+/** Messages of later heights: one per sender, kind, height and round, the highest round change, proposals of the next height alone. */
 export class FutureBuffer {
   readonly #heights = new Map<number, Map<string, SignedMessage>>()
   readonly #limits: {
@@ -45,7 +42,6 @@ export class FutureBuffer {
     return this.#isWanted(message, current) && !this.#heights.get(message.number)?.has(slotOf(message))
   }
 
-  /** Returns the senders with a message of a height above `number`. */
   sendersAbove(number: number): ReadonlySet<number> {
     const senders = new Set<number>()
     for (const [height, messages] of this.#heights) {

@@ -40,7 +40,6 @@ export class VoteSet<V extends Prepare | Commit> {
     return [...this.#rounds.keys()].filter(round => this.count(round, blockHash) > 0)
   }
 
-  /** Drops rounds below `round`. */
   dropBelow(round: number): void {
     for (const known of this.#rounds.keys()) if (known < round) this.#rounds.delete(known)
   }

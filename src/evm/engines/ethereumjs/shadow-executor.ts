@@ -172,7 +172,6 @@ const writeReproduction = async (directory: string, mismatch: Mismatch, logger: 
   }
 }
 
-/** Outcome of one execution of a block. */
 type BlockOutcome =
   | { readonly execution: BlockExecution; readonly changes: StateChanges; readonly refused?: undefined }
   | { readonly refused: CodedError }

@@ -16,7 +16,6 @@ const LONGEST_BYTES = 2 ** 31 - 1
 /** Word of a length beyond all bounds, for prices that are beyond all gas. */
 const UNBOUNDED = 2 ** 52
 
-/** Lengths of base, exponent and modulus. */
 type Lengths = readonly [base: number, exponent: number, modulus: number]
 
 /** Length that stands in a word of the input. */

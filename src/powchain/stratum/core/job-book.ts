@@ -55,7 +55,6 @@ export class JobBook {
     return job
   }
 
-  /** Retires all jobs. */
   clear(): void {
     for (const job of [...this.#jobs.values()]) this.#retire(job)
   }

@@ -13,10 +13,7 @@ const WINDOW_SHARES = 60
 const MOST_RISE = 256
 const MOST_FALL = 16
 
-/**
- * Difficulty of one connection's shares, as expected hashes of one share. It changes only when the count of shares differs from the
- * expected one by more than chance explains: a steady miner gets a steady difficulty.
- */
+/** Difficulty of a connection's shares, as expected hashes: it changes only where chance does not explain the count of shares. */
 export class Vardiff {
   #hashes: number
   /** Shares since the window began, in units of the current difficulty. */

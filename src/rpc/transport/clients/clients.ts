@@ -81,7 +81,6 @@ export class Clients {
     return isTokenValid(request, jwtSecret, Date.now()).then(isValid => (isValid ? this.#admit(request) : undefined))
   }
 
-  /** Returns the address of the client of any request. */
   addressOf(request: RequestOrigin): string {
     return this.#addresses?.of(request) ?? request.socket.remoteAddress ?? ''
   }

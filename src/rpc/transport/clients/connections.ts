@@ -8,7 +8,6 @@ import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { BODIES_FULL, type Budgets } from '../../router/budgets.ts'
 import { type Clients, clientIdOf } from './clients.ts'
 
-/** Client with its connections. */
 interface Owner {
   readonly connections: Set<Connection>
   /** Number of its requests that wait for its turn. */

@@ -88,7 +88,6 @@ interface CallParts {
   readonly options: Pick<CallOptions, 'budgets' | 'compression' | 'endpoint'>
 }
 
-/** Response to one call. */
 class Call {
   readonly #response: ServerResponse
   readonly #parts: CallParts

@@ -30,10 +30,7 @@ const SERVER_OPTIONS = {
   maxHeaderSize: RPC_LIMITS.headBytes,
 }
 
-/**
- * HTTP transport: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport). The server
- * handles calls itself, and leaves other requests to the routes, which the first of them loads.
- */
+/** HTTP transport (docs/design/rpc.md#transport): the server handles calls itself; the first other request loads the routes. */
 export const createHttp = (
   options: HttpOptions,
 ): { readonly server: Server; readonly routes: () => Promise<FastifyInstance>; close(): Promise<void> } => {

@@ -33,10 +33,7 @@ const pieceCounter = (): ((chunk: Uint8Array) => boolean) => {
   }
 }
 
-/**
- * Ends the connection of a request whose body comes in too many pieces, whoever reads or drops it. The body flows from the next step of the
- * event loop on: hooks that come before a route reads it must not wait.
- */
+/** Ends the connection of a request whose body has too many pieces. It flows from the event loop's next step: hooks must not wait. */
 export const limitPieces = (request: IncomingMessage): void => {
   // A piece of a body that is not chunked is what the system gives at once.
   if (request.headers['transfer-encoding'] === undefined) return
