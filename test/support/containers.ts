@@ -62,7 +62,7 @@ export const installImage = async (dir: string): Promise<ImageRoot> => {
   if (made === undefined) throw new Error('the Dockerfile does not make the root of the image')
   await shell(made.replaceAll(/\/(?=built\b|image\b)/g, `${dir}/`))
   const root = join(dir, 'image')
-  for (const folder of ['dev', 'etc']) mkdirSync(join(root, folder))
+  for (const folder of ['data', 'dev', 'etc']) mkdirSync(join(root, folder))
   writeFileSync(join(root, 'etc/hosts'), '127.0.0.1 localhost\n')
   chmodSync(dir, 0o755)
   if (isRoot) {

@@ -84,7 +84,7 @@ describe('Dockerfile', () => {
     // e2e/containers runs what the build stage leaves.
     expect(last.filter(line => /^(?:COPY|ADD|RUN)/.test(line))).toEqual([
       'COPY --from=build /image /',
-      'COPY --from=build --chown=10001:10001 /image/data /data',
+      'COPY --from=build --chown=10001:10001 /built/data /data',
     ])
     expect(of('HEALTHCHECK')[0]).toContain('CMD ["/app/tandem", "health.cjs"]')
     expect(of('ENTRYPOINT')).toEqual(['["/app/tandem"]'])
