@@ -91,6 +91,6 @@ const summary = (totals: Totals, seconds: number): string => {
   return [
     `${n(seeds)} seeds, ${n(totals.violations)} violations, ${seconds.toFixed(1)} s (${(seeds / seconds).toFixed(1)} seeds/s)`,
     `${n(heights)} heights, ${n(events)} events, ${n(Math.round(virtualMs / 1000))} virtual seconds; ${faults}`,
-    `highest round ${n(totals.maxRound)}, slowest recovery ${n(totals.healedMs)} ms, ${n(totals.accusations)} accusations\n`,
+    `highest round ${n(totals.maxRound)}, slowest recovery ${n(totals.healedMs)} ms, at most ${n(totals.maxHealedRounds)} rounds, ${n(totals.accusations)} accusations\n`,
   ].join('\n')
 }

@@ -61,6 +61,7 @@ class Simulation {
     this.#faults.heal()
     const cluster = this.#cluster
     const { queue, checker } = cluster
+    checker.heal()
     const target = cluster.height + HEIGHTS_AFTER
     const untilMs = queue.nowMs + this.#patienceMs()
     const isBehind = () => [...cluster.members.values()].some(member => member.number < target)
@@ -102,6 +103,7 @@ class Simulation {
       healedMs: Math.round(queue.nowMs - healedAtMs),
       maxRound: checker.maxRound,
       maxLaterRound: checker.maxLaterRound,
+      maxHealedRounds: checker.maxHealedRounds,
       maxHeld,
       ...counts,
       lost,

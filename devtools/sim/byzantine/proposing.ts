@@ -4,7 +4,7 @@ import type { Prepare, RoundChange, RoundChangePayload } from '../../../src/prim
 import type { ByzantineNode, OpenHeight, Script } from './byzantine-node.ts'
 
 /*
- * Scripts of a byzantine proposer (docs/design/consensus.md#byzantine-behaviour). Silence needs no script. Those of later rounds act when a
+ * Scripts of a byzantine proposer (docs/design/consensus.md#mutants). Silence needs no script. Those of later rounds act when a
  * quorum with their own round change exists.
  */
 

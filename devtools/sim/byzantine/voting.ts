@@ -2,7 +2,7 @@ import { CONSENSUS_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import type { Envelope } from '../network/envelope.ts'
 import type { ByzantineNode, Script } from './byzantine-node.ts'
 
-/* Scripts of a byzantine voter (docs/design/consensus.md#byzantine-behaviour). */
+/* Scripts of a byzantine voter (docs/design/consensus.md#mutants). */
 
 const FAR_ROUND = 2 ** 31
 

@@ -71,6 +71,15 @@ export class InvariantChecker {
     return this.#voteTotals.maxRound
   }
 
+  get maxHealedRounds(): number {
+    return this.#voteTotals.maxHealedRounds
+  }
+
+  /** Called when all faults have ended. */
+  heal(): void {
+    this.#voteTotals.heal()
+  }
+
   report = (rule: Rule, text: string): void => {
     this.violation ??= { rule, text }
   }

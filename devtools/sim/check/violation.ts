@@ -1,6 +1,6 @@
 /**
- * Invariants of a run (docs/design/consensus.md#invariants); `gave up` is a failed engine, `prompt` and `jump` its rules of the state
- * machine, `pace` and `waste` the cost of slow blocks, `proof` the proof headers of decided blocks, and `omission` the vote rule and the gossip
+ * Invariants of a run (docs/design/consensus.md#invariants); `gave up` is a failed engine, `prompt`, `jump` and `body` its rules of the
+ * state machine, `pace` and `waste` the cost of slow blocks, `proof` the proof headers of decided blocks, and `omission` the vote rule and the gossip
  * of pending ones.
  */
 const RULES = [
@@ -18,8 +18,10 @@ const RULES = [
   'omission',
   'jump',
   'prompt',
+  'body',
   'memory',
   'liveness',
+  'rounds',
   'pace',
   'waste',
   'gave up',

@@ -18,6 +18,10 @@ interface Height {
   round: number
 }
 
+/** Rounds of a height without faults; and of one with many Byzantine members, of which each may be the next proposer, beyond theirs. */
+const MOST_ROUNDS = 10
+const ROUNDS_BEYOND = 3
+
 /**
  * Votes of all honest members at a height, with every byzantine member added to each count. Such a quorum may never be decided,
  * but a certificate of it could exist, so nothing may contradict it (docs/design/consensus.md#invariants,
@@ -28,6 +32,10 @@ export class VoteTotals {
   maxRound = 0
   /** The same above height 1, in which members wait for the first reports before they sign. */
   maxLaterRound = 0
+  /** Most rounds of a height after the end of the faults. */
+  maxHealedRounds = 0
+  /** Rounds of the heights at the end of the faults, from which theirs are counted; null: faults go on. */
+  #healedRounds: ReadonlyMap<number, number> | null = null
   readonly #heights = new Map<number, Height>()
   readonly #report: Report
   readonly #committeeAt: (number: number) => VotingCommittee
@@ -35,6 +43,14 @@ export class VoteTotals {
   constructor(report: Report, committeeAt: (number: number) => VotingCommittee) {
     this.#report = report
     this.#committeeAt = committeeAt
+  }
+
+  /**
+   * Called when all faults have ended and all honest members are started. From here on a height takes at most ten rounds, or three more than
+   * its committee has Byzantine members: the open one from the round that any honest member has reached, later ones from round 0.
+   */
+  heal(): void {
+    this.#healedRounds = new Map([...this.#heights].map(([number, { round }]) => [number, round]))
   }
 
   add(node: number, message: SignedMessage): void {
@@ -73,6 +89,14 @@ export class VoteTotals {
     height.round = Math.max(height.round, round)
     this.maxRound = Math.max(this.maxRound, round)
     if (number > 1) this.maxLaterRound = Math.max(this.maxLaterRound, round)
+    if (this.#healedRounds !== null) this.#countRounds(number, round - (this.#healedRounds.get(number) ?? 0))
+  }
+
+  #countRounds(number: number, rounds: number): void {
+    this.maxHealedRounds = Math.max(this.maxHealedRounds, rounds)
+    const most = Math.max(MOST_ROUNDS, this.#committeeAt(number).byzantine + ROUNDS_BEYOND)
+    if (rounds > most)
+      this.#report('rounds', `height ${number} takes ${rounds} rounds without faults, the bound is ${most}`)
   }
 
   #heightOf(number: number): Height {

@@ -8,9 +8,10 @@ import type { ProofNetworkPort } from '../../../src/powchain/proof-relay.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 import type { Commit, Prepare, RoundChange } from '../../../src/primitives/consensus/vote.ts'
 import type { ProofTemplate } from '../../../src/primitives/proof-header.ts'
+import { KeptBodies } from '../check/kept-bodies.ts'
 import { QuorumTracker } from '../check/quorum-tracker.ts'
 import { RoundChangesSeen } from '../check/round-changes-seen.ts'
-import { claimOf, describeMessage, type Envelope, encodeEnvelope } from '../network/envelope.ts'
+import { claimOf, describeMessage, type Envelope, encodeEnvelope, short } from '../network/envelope.ts'
 import type { EventQueue } from '../network/event-queue.ts'
 import { RelayedStatements } from '../network/topology.ts'
 import type { CrashLoss } from '../plan/plan.ts'
@@ -65,6 +66,7 @@ export class SimMember {
   #consensusListener: ConsensusListener | null = null
   #quorumTracker = new QuorumTracker()
   #rounds = new RoundChangesSeen()
+  #bodies = new KeptBodies()
   #relayed = new RelayedStatements()
   #armed: Armed | null = null
 
@@ -101,6 +103,7 @@ export class SimMember {
     this.#host = host
     this.#quorumTracker = new QuorumTracker()
     this.#rounds = new RoundChangesSeen()
+    this.#bodies = new KeptBodies()
     this.#relayed = new RelayedStatements()
     note(() => `member ${node} starts`)
     startProcess(host, this.#options, { consensus: this.#port(host), proofs: this.#proofPort(host) }).then(
@@ -153,6 +156,7 @@ export class SimMember {
       if (claim !== undefined && this.#consensusListener.validateClaim(claim, String(from)) !== 'accept') return
       if (this.#consensusListener.hear(message, String(from)) === 'accept') this.#relay(message, from)
       if (message.type === 'commit' || message.type === 'roundChange') this.#expect(message, from)
+      if (message.type === 'status' && message.wanted !== null) this.#mustSend(message.number, message.wanted, from)
     })
   }
 
@@ -222,6 +226,18 @@ export class SimMember {
     })
   }
 
+  /** It voted for the block at the open height, so a neighbour that lacks the body gets it. */
+  #mustSend(number: number, hash: Hex, to: number): void {
+    const { checker, node, ledger, queue } = this.#options
+    const bodies = this.#bodies
+    const askedMs = queue.nowMs
+    if (!bodies.has(number, hash)) return
+    this.#host?.soon(REACTS_WITHIN_MS, () => {
+      if (ledger.committing < number && bodies.has(number, hash) && !bodies.isSent(hash, String(to), askedMs))
+        checker.report('body', `member ${node} has no body of ${short(hash)} at ${number}, for which it voted last`)
+    })
+  }
+
   #mayDie(point: CrashPoint): void {
     if (this.#armed?.point !== point || this.#host === null) return
     const { node, queue, disk, ledger, note, onCrash } = this.#options
@@ -280,6 +296,7 @@ export class SimMember {
       send: (to, message) => {
         if (host.isDead) return
         this.#speak(message)
+        this.#bodies.sent(message, to, this.#options.queue.nowMs)
         send(Number(to), encodeEnvelope(message))
       },
       onMessage: (hear, validateClaim = () => 'accept') => {
@@ -300,6 +317,7 @@ export class SimMember {
     const { node, checker, disk, council, wall, note } = this.#options
     if (message.type === 'prepare' || message.type === 'commit') {
       const size = council.committee(message.number)?.members.length ?? 0
+      this.#bodies.voted(message)
       if (message.type === 'commit') this.#quorumTracker.add(message, size)
       if (this.#quorumTracker.hold(message, size)) this.#mustDecide(message)
     }

@@ -13,6 +13,8 @@ export interface SimulationOutcome {
   readonly maxRound: number
   /** The same above height 1. */
   readonly maxLaterRound: number
+  /** Most rounds of a height after the end of the faults. */
+  readonly maxHealedRounds: number
   readonly maxHeld: number
   readonly crashes: number
   readonly partitions: number
@@ -50,7 +52,7 @@ const SUMMED = [
   'includedProofs',
   'omissions',
 ] as const
-const HIGHEST = ['healedMs', 'maxRound', 'maxLaterRound', 'maxHeld'] as const
+const HIGHEST = ['healedMs', 'maxRound', 'maxLaterRound', 'maxHealedRounds', 'maxHeld'] as const
 
 type Counts = { -readonly [Name in (typeof SUMMED)[number] | (typeof HIGHEST)[number]]: number }
 
@@ -59,7 +61,7 @@ export interface Totals extends Counts {
   violations: number
 }
 
-/** Totals of many runs: sums, and of the last three counts the maximum. */
+/** Totals of many runs: sums, and of the last five counts the maximum. */
 export const noTotals = (): Totals => {
   const counts = Object.fromEntries([...SUMMED, ...HIGHEST].map(name => [name, 0])) as unknown as Counts
   return { seeds: 0, violations: 0, ...counts }

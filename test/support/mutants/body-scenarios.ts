@@ -1,8 +1,7 @@
 import { justificationFromRoundChanges } from '../../../src/consensus/core/messages/justification.ts'
-import { statusFromHeight } from '../../../src/consensus/core/status.ts'
 import type { Effect } from '../../../src/consensus/core/types.ts'
 import type { Block } from '../../../src/primitives/block.ts'
-import { block, CORE_LIMITS, CoreBench, commit, prepare, proposal, roundChange } from '../consensus/core-bench.ts'
+import { block, CORE_LIMITS, CoreBench, commit, proposal, roundChange } from '../consensus/core-bench.ts'
 
 /* Bodies of prepared blocks: requested, kept and forgotten (docs/design/consensus.md#missing-bodies). */
 
@@ -15,10 +14,10 @@ const requested = (effects: readonly Effect[]): readonly string[] =>
   )
 
 /** Justified proposal of a fresh block; of four members, member 0 changes to no round. */
-const fresh = (round: number, size = 4): readonly [Block, ReturnType<typeof proposal>] => {
-  const sender = (1 + round) % size
+const fresh = (round: number): readonly [Block, ReturnType<typeof proposal>] => {
+  const sender = (1 + round) % 4
   const made = block(100 + round, sender)
-  const changes = Array.from({ length: size - 1 }, (_, at) => roundChange(at + 1, round))
+  const changes = [1, 2, 3].map(from => roundChange(from, round))
   return [made, proposal(sender, round, made, justificationFromRoundChanges(changes))]
 }
 
@@ -62,23 +61,6 @@ const decidedBody = (): string | null => {
   return requested(bench.timeout('retransmit'))[0] === FIRST.hash ? null : 'a decided block is given up with its round'
 }
 
-const lockedBody = (): string | null => {
-  const bench = new CoreBench(0)
-  bench.hear(proposal(1, 0, FIRST))
-  bench.judge(true)
-  bench.hear(prepare(1, 0, FIRST), prepare(2, 0, FIRST))
-  for (let round = 1; round <= ROUNDS; round++) {
-    if ((1 + round) % 4 === 0) continue
-    bench.hear(fresh(round)[1])
-    bench.judge(true)
-  }
-  const status = { ...statusFromHeight(bench.state.height!), wanted: FIRST.hash }
-  const effects = bench.hear(status)
-  return effects.some(effect => effect.type === 'send' && effect.message.type === 'body')
-    ? null
-    : 'the body of the lock is gone'
-}
-
 /** The blocks of later rounds are never judged here, so none is prepared. */
 const preparedBody = (): string | null => {
   const bench = new CoreBench(0)
@@ -90,22 +72,6 @@ const preparedBody = (): string | null => {
   }
   if (bench.round < CORE_LIMITS.heldBlocks) return 'the rounds are not left'
   return bench.state.height?.blocks.has(FIRST.hash) ? null : 'the body of the last prepare is gone'
-}
-
-const SIZE = 31
-const QUORUM = 21
-
-/** A slow member hears the proposals of all the rounds ahead before it has finished its own. */
-const currentProposal = (): string | null => {
-  const bench = new CoreBench(0, SIZE)
-  bench.hear(proposal(1, 0, FIRST))
-  for (let round = 1; round <= CORE_LIMITS.futureRounds; round++) bench.hear(fresh(round, SIZE)[1])
-  const verdict = { valid: true } as const
-  bench.feed({ type: 'verdict', number: 1, blockHash: FIRST.hash, verdict, nowMs: bench.nowMs })
-  for (let sender = 1; sender < QUORUM; sender++) bench.hear(prepare(sender, 0, FIRST))
-  const { prepared, blocks } = bench.state.height!
-  if (prepared?.blockHash !== FIRST.hash) return 'not locked'
-  return blocks.has(FIRST.hash) ? null : 'locked on a block whose body is gone'
 }
 
 const manyRounds = (): CoreBench => {
@@ -135,9 +101,6 @@ export const BODY_SCENARIOS = {
   'several missing bodies are asked for in turn': inTurn,
   'requests for bodies end with their round': endedRequests,
   'the body of a decided block is requested in all rounds': decidedBody,
-  'the body of the lock stays through all rounds': lockedBody,
   'the body that was prepared last stays through all rounds': preparedBody,
-  'the proposal of the current round stays until it is locked': currentProposal,
-  'a proposal in every round does not fill the memory': () => overfull(manyRounds()),
   'a log of many rounds does not fill the memory': heldAfterRestart,
 } as const satisfies Readonly<Record<string, () => string | null>>

@@ -3,7 +3,6 @@ import { createRandom } from '@tandem/base/random.ts'
 import { Ledger } from '../../../devtools/sim/member/ledger.ts'
 import { simProofParams, solveProof } from '../../../devtools/sim/proof/sim-work.ts'
 import { certificateFault, certificateFromCommits } from '../../../src/consensus/certificate.ts'
-import { hasQuorumAtRound } from '../../../src/consensus/core/rounds.ts'
 import type { Effect, WalRecord } from '../../../src/consensus/core/types.ts'
 import type { Speaker } from '../../../src/consensus/ports.ts'
 import { Quarantine } from '../../../src/consensus/signer/local-validator.ts'
@@ -67,13 +66,6 @@ const lastLock = (): string | null => {
   return state.height?.prepared?.round === 2 ? null : 'a restart forgets its newest lock'
 }
 
-const aloneInRound = (): string | null => {
-  const bench = new CoreBench(0)
-  bench.timeout('round')
-  bench.hear(roundChange(1, 1))
-  return bench.state.height !== null && hasQuorumAtRound(bench.state.height) ? 'two of four give up a round' : null
-}
-
 /** Scenarios by name; each returns the fault it shows, null where there is none. */
 const START_SCENARIOS = {
   'nothing is signed before a quorum reports': () => (after(OPEN) ? 'one report is enough' : null),
@@ -82,7 +74,6 @@ const START_SCENARIOS = {
   'a neighbour reports only for itself': reportedFor,
   'a quarantine lasts two heights': twoHeights,
   'a restart has the newest lock of its log': lastLock,
-  'no round is given up before a quorum is in it': aloneInRound,
 } as const satisfies Readonly<Record<string, () => string | null>>
 
 const SIZE = 4
