@@ -1,4 +1,5 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { defined } from '@tandem/base/defined.ts'
 import type { Genesis } from '../config/genesis/genesis.ts'
 import { addressFromPrivateKey } from '../crypto/signature.ts'
 import { devnetGenesis } from '../node/genesis/devnet-genesis.ts'
@@ -28,9 +29,7 @@ const genesisOf = (options: DevnetOptions, { accounts, validatorKey }: DevnetAcc
     balanceWei: options.balance,
     validator: addressFromPrivateKey(validatorKey),
     blockTimeMs: Math.round(options.blockTime * 1000),
-    ...(options.chainId !== undefined && { chainId: options.chainId }),
-    ...(options.hardfork !== undefined && { hardfork: options.hardfork }),
-    ...(options.codeSizeLimit !== undefined && { codeSizeLimit: options.codeSizeLimit }),
+    ...defined({ chainId: options.chainId, hardfork: options.hardfork, codeSizeLimit: options.codeSizeLimit }),
     ...{ ethereum: options.ethereum, hasPredeploys: options.predeploys },
     // A persistent chain has the same genesis at every start.
     ...(isTemporary && { timestamp: genesisTime(options.blockTime) }),

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { defined } from '@tandem/base/defined.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
@@ -226,9 +227,7 @@ export class DevHelpers {
     return this.#edit([
       {
         key: hashedKey(address),
-        ...(balance !== undefined && { balance }),
-        ...(nonce !== undefined && { nonce }),
-        ...(code !== undefined && { code }),
+        ...defined({ balance, nonce, code }),
         ...(slot !== undefined && { storage: [[keccak256(hexToBytes(slot.slot)), slot.word]] }),
         preimages: slot === undefined ? [address] : [address, slot.slot],
       },

@@ -76,21 +76,9 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
 
 const announceJson = (node: RunningNode, chainId: number, accounts: readonly DevAccount[]): void => {
   const { urls, genesisHash } = node
-  const ready = {
-    ready: true,
-    http: urls.http,
-    ws: urls.ws,
-    chainId,
-    genesisHash,
-    accounts,
-    ...(urls.operator && { operator: urls.operator }),
-    ...(urls.stratum && { stratum: urls.stratum }),
-    ...(urls.metrics && { metrics: urls.metrics }),
-    ...(urls.explorer && { explorer: urls.explorer }),
-    ...(urls.pages && { pages: urls.pages }),
-    ...(urls.faucet && { faucet: urls.faucet }),
-  }
-  process.stdout.write(`${JSON.stringify(ready)}\n`)
+  const { http, ws, operator, stratum, metrics, explorer, pages, faucet } = urls
+  const known = { ready: true, http, ws, chainId, genesisHash, accounts }
+  process.stdout.write(`${JSON.stringify({ ...known, operator, stratum, metrics, explorer, pages, faucet })}\n`)
 }
 
 const announceText = (

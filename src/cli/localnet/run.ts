@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { defined } from '@tandem/base/defined.ts'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../../devnet/temp-folder.ts'
 import { importDevtool } from '../shared/devtools.ts'
@@ -125,14 +126,8 @@ const shapeOf = ({
   balance,
   mnemonic,
   chainId,
-}: LocalnetFlags): Partial<LocalnetSettings> => ({
-  ...(validators !== undefined && { validators }),
-  ...(blockTime !== undefined && { blockTime }),
-  ...(accounts !== undefined && { accounts }),
-  ...(balance !== undefined && { balanceWei: balance }),
-  ...(mnemonic !== undefined && { mnemonic }),
-  ...(chainId !== undefined && { chainId }),
-})
+}: LocalnetFlags): Partial<LocalnetSettings> =>
+  defined({ validators, blockTime, accounts, balanceWei: balance, mnemonic, chainId })
 
 const chaosOf = async (flags: LocalnetFlags, validators: number): Promise<Chaos | undefined> => {
   if (!flags.chaos) return undefined

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { defined } from '@tandem/base/defined.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
@@ -85,8 +86,10 @@ export const peersOf = (flags: PeerFlags): PeerOptions => ({
   listen: { host: flags.p2pHost, port: flags.p2pPort },
   discovers: flags.discovery,
   verify: flags.verify,
-  ...(flags.advertise && { advertise: flags.advertise }),
-  ...(flags.peers && { staticPeers: flags.peers }),
-  ...(flags.bootnodes && { bootnodes: flags.bootnodes }),
-  ...(flags.relays && { relays: flags.relays }),
+  ...defined({
+    advertise: flags.advertise,
+    staticPeers: flags.peers,
+    bootnodes: flags.bootnodes,
+    relays: flags.relays,
+  }),
 })

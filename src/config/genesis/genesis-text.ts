@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { defined } from '@tandem/base/defined.ts'
 import type { NetworkName } from '../networks.ts'
 import { TANDEM_FORMAT } from './genesis.ts'
 import type { Predeploy } from './predeploys.ts'
@@ -40,9 +41,7 @@ const ETHEREUM_PARAMS = {
 export const genesisText = (choices: GenesisSettings): string => {
   const { network, chainId, timestamp, council, foundation, balances, blockTimeMs, codeSizeLimit, forks } = choices
   const params = {
-    ...(blockTimeMs !== undefined && { blockTimeMs }),
-    ...(codeSizeLimit !== undefined && { codeSizeLimit }),
-    ...(forks !== undefined && { forks }),
+    ...defined({ blockTimeMs, codeSizeLimit, forks }),
     ...(choices.ethereum === true && ETHEREUM_PARAMS),
   }
   const document = {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Clock } from '@tandem/base/clock.ts'
+import { defined } from '@tandem/base/defined.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainPoolPort } from '../../chain/chain.ts'
 import { recoveryWithImpersonation, type SenderRecoveryPort } from '../../chain/dev/impersonation.ts'
@@ -75,8 +76,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
     recovery: senderRecoveryPort,
     clock,
     logger,
-    ...(journal && { journal }),
-    ...(poolMetrics && { metrics: poolMetrics }),
+    ...defined({ journal, metrics: poolMetrics }),
   })
   let version = 0
   const follow = (header: Header, block: Partial<PoolBlock>): void => {

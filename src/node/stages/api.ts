@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { bytesToHex, type Hex, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
+import { defined } from '@tandem/base/defined.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { nativeRules } from '../../chain/block/header-assembly.ts'
 import type { Chain } from '../../chain/chain.ts'
@@ -129,10 +130,7 @@ const publicServiceOptions = ({ options, observer }: StorageStage, core: CoreSta
   return {
     // On the loopback too: a proxy on this machine forwards calls of any client.
     ...(!publicSigning && { wallet: walletOf(core, []) }),
-    ...(observer && { metrics: observer.metrics }),
-    ...(namespaces && { namespaces }),
-    ...(disabledMethods && { disabledMethods }),
-    ...(socketsPerClient !== undefined && { socketsPerClient }),
+    ...defined({ metrics: observer?.metrics, namespaces, disabledMethods, socketsPerClient }),
   }
 }
 

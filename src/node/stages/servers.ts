@@ -1,6 +1,7 @@
 import type { Server } from 'node:net'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
+import { defined } from '@tandem/base/defined.ts'
 import { EXPLORER_PATH, FAUCET_PATH, RPC_PATH, type Site } from '@tandem/web/site.ts'
 import type { FastifyInstance } from 'fastify'
 import type { Chain } from '../../chain/chain.ts'
@@ -95,9 +96,7 @@ export const openServers = async (
   return {
     http: `http${secure}://${host}:${server.port}`,
     ws: `ws${secure}://${host}:${server.port}${options.genesis.params.wsPaths[0]}`,
-    ...(operator && { operator }),
-    ...(metrics && { metrics }),
-    ...(stratum && { stratum }),
+    ...defined({ operator, metrics, stratum }),
     ...(faucet && { faucet: `http${secure}://${host}:${server.port}${FAUCET_PATH}` }),
     ...(explorer && {
       explorer: `http${secure}://${host}:${server.port}/api`,
@@ -231,15 +230,13 @@ const publicOptions = ({ options }: StorageStage) => {
   } = options
   return {
     host,
-    ...(cors && { cors }),
-    ...(allowHosts && { hosts: allowHosts }),
+    ...defined({ cors, hosts: allowHosts, tls }),
     clientRules: {
       ...clientRules,
       ...(rateLimitPerSecond !== undefined && {
         rateLimit: { perSecond: rateLimitPerSecond, burst: 2 * rateLimitPerSecond },
       }),
     },
-    ...(tls && { tls }),
     ...(compression && { compression }),
   }
 }

@@ -1,4 +1,5 @@
 import { Cancellation } from '@tandem/base/async/cancellation.ts'
+import { defined } from '@tandem/base/defined.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { methodsFor, withDisabled } from '../methods/methods.ts'
@@ -55,15 +56,10 @@ export const createRpcService = (options: RpcServiceOptions): RpcService => {
   const filters = new FilterManager({ view, pool, budgets, criteria })
   const hub = new SubscriptionHub({
     ...{ view, pool, budgets, criteria },
-    ...(options.proofChain && { proofChain: options.proofChain }),
-    ...(options.mining && { mining: options.mining }),
+    ...defined({ proofChain: options.proofChain, mining: options.mining }),
   })
   const responseCache = new ResponseCache(view)
-  const router = createRouter({
-    ...{ log, ledger: budgets.memory },
-    ...(metrics && { metrics }),
-    ...(options.onRefused && { onRefused: options.onRefused }),
-  })
+  const router = createRouter({ log, ledger: budgets.memory, ...defined({ metrics, onRefused: options.onRefused }) })
   const namespaces = options.namespaces ?? view.params.namespaces
   const parts = { filters, responseCache, budgets }
   const endpoints = {
@@ -140,17 +136,6 @@ const servicesOf = ({
   dev,
   logQueryPort,
 }: Services): Services => ({
-  view,
-  pool,
-  calls,
-  simulations,
-  wallet,
-  info,
-  ...(economy && { economy }),
-  ...(proofChain && { proofChain }),
-  ...(mining && { mining }),
-  ...(trace && { trace }),
-  ...(peers && { peers }),
-  ...(dev && { dev }),
-  ...(logQueryPort && { logQueryPort }),
+  ...{ view, pool, calls, simulations, wallet, info },
+  ...defined({ economy, proofChain, mining, trace, peers, dev, logQueryPort }),
 })

@@ -1,3 +1,4 @@
+import { defined } from '@tandem/base/defined.ts'
 import type { Namespace } from '../../../config/networks.ts'
 import type { NodeOptions } from '../../../node/options.ts'
 import { startSyncedNode } from '../../../node/snapshot/start-synced-node.ts'
@@ -29,7 +30,7 @@ export const runNode = ({ flags, node, ...rest }: RunOptions): Promise<void> =>
 
 type SharedOptions = ReturnType<typeof sharedOptions>
 
-const sharedOptions = (flags: NodeFlags) => ({
+const sharedOptions = ({ metricsPort, metricsHost, cors, rateLimit, ...flags }: NodeFlags) => ({
   host: flags.host,
   port: flags.port,
   execution: flags.execution,
@@ -37,10 +38,7 @@ const sharedOptions = (flags: NodeFlags) => ({
   memoryMib: flags.memory,
   allowUnprotected: flags.allowUnprotectedTxs,
   allowHosts: flags.allowHosts ?? ['localhost'],
-  ...(flags.metricsPort !== undefined && { metricsPort: flags.metricsPort }),
-  ...(flags.metricsHost !== undefined && { metricsHost: flags.metricsHost }),
-  ...(flags.cors && { cors: flags.cors }),
-  ...(flags.rateLimit !== undefined && { rateLimitPerSecond: flags.rateLimit }),
+  ...defined({ metricsPort, metricsHost, cors, rateLimitPerSecond: rateLimit }),
 })
 
 /** `--explorer` with its files. */

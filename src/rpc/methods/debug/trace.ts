@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { defined } from '@tandem/base/defined.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { TRACE_LIMITS } from '../../../config/limits/clients.ts'
 import { keccak256Hex } from '../../../crypto/hash.ts'
@@ -120,8 +121,7 @@ export const debugTrace = {
       const call = {
         message,
         number: found.header.number,
-        ...(overrides && { overrides }),
-        ...(blockOverrides && { blockOverrides }),
+        ...defined({ overrides, blockOverrides }),
       }
       return traced(context, port => port.call(found, call, after, config))
     },
