@@ -32,9 +32,8 @@ interface ChainVerifyReport {
 const MAX_PROBLEMS = 100
 
 /**
- * Recomputes the data of a stored chain: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, the
- * head's state root from the flat tables; decodes the councils of all cycles, and verifies the proof headers from block to
- * block.
+ * Recomputes the data of a stored chain: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, the head's state
+ * root from the flat tables; decodes the councils of all cycles, and verifies the proof headers from block to block.
  */
 export const verifyChain = async (
   store: Store,

@@ -42,9 +42,8 @@ interface SealCheck {
 }
 
 /**
- * Returns null when a quorum of the committee sealed this block at this height, else the fault. Bitmap bits name members, so
- * no member counts twice; each seal must be that member's signature over chain, height, the certificate's round and the
- * block.
+ * Returns null when a quorum of the committee sealed this block at this height, else the fault. Bitmap bits name members, so no member
+ * counts twice; each seal must be that member's signature over chain, height, the certificate's round and the block.
  */
 export const certificateFault = (
   certificate: Certificate,

@@ -1,10 +1,7 @@
 import { bytesToBigint } from '@tandem/base/bytes.ts'
 import { loadWasm, type WasmMemory } from './wasm/wasm.ts'
 
-/*
- * The cheap half of a proof header's work, in one call over fixed memory: seal hash, hash over the nonce, comparison with the target.
- * The caller writes fields and target into the views below; `sealAboveTarget` reads them.
- */
+/* The cheap half of a proof header's work in one call: seal hash, hash over the nonce, comparison; the caller fills the views below. */
 interface Exports {
   readonly memory: WasmMemory
   sealedAt(): number

@@ -93,10 +93,7 @@ export interface EngineOptions {
   blockHash?(number: number): Promise<Hex> | undefined
 }
 
-/**
- * Runs one message against a journal: value transfer, code, creation, inner calls. A failed message leaves no change. The journal holds
- * the effects afterwards; the executor deletes `destroyed` accounts and handles refunds and fees.
- */
+/** Runs one message against a journal; a failed one leaves no change. The executor deletes `destroyed` accounts, refunds, takes fees. */
 export interface Engine {
   readonly name: string
   run(

@@ -109,10 +109,7 @@ export class FaucetSender {
     }
   }
 
-  /**
-   * On a chain whose blocks were taken back, the nonces of transfers that were in them are missing before those that are under way. Transfers
-   * to the faucet itself take these nonces, so that what is signed stays the one transfer of its grant.
-   */
+  /** Missing nonces of blocks taken back go to transfers to itself, so that what is signed stays the one transfer of its grant. */
   async #fillGap([lowest]: readonly SignedGrant[]): Promise<void> {
     const { node, account, policy } = this.#options
     if (!policy.followsReversals || lowest === undefined) return

@@ -96,9 +96,8 @@ const GROWTH = 8
 const PIECE = { highWaterMarkBytes: STORAGE_LIMITS.scanBytes }
 
 /**
- * Yields the rows of a range in pieces. No iterator stays open between two pieces, since an open one keeps every table that
- * compaction replaces, on disk and in memory, until long after it is closed: `bounds` need a snapshot if the pieces must be
- * consistent.
+ * Yields the rows of a range in pieces. No iterator stays open between two pieces, since an open one keeps every table that compaction
+ * replaces, on disk and in memory, until long after it is closed: `bounds` need a snapshot if the pieces must be consistent.
  */
 export async function* scan<Row>(bounds: Bounds, { open, keyOf, size }: Scan<Row>): AsyncGenerator<Row[]> {
   let rest = bounds

@@ -18,10 +18,9 @@ import { cutLogIndex } from '../store/log-index.ts'
 import { putHead, removeBlockRows } from '../store/put-block.ts'
 
 /*
- * Reverts blocks, on development chains only. It works in slices from the head down; each slice is one synced batch that leaves a
- * complete shorter chain, and all but the last store the target in a row, so that the next start can continue. The first batch also
- * increments the number of rewinds: it selects the consensus log that belongs to the blocks (node/dev), so that blocks and log cannot
- * diverge.
+ * Reverts blocks, on development chains only. It works in slices from the head down; each slice is one synced batch that leaves a complete
+ * shorter chain, and all but the last store the target in a row, so that the next start can continue. The first batch also increments the
+ * number of rewinds: it selects the consensus log that belongs to the blocks (node/dev), so that blocks and log cannot diverge.
  */
 
 /** State to revert to: the state after a block, with the first `edits` of its recorded edits applied. */

@@ -15,9 +15,8 @@ interface ProofProblem {
 }
 
 /**
- * Yields the faults of a store's proof chain: the tip of each block must follow from the headers in its body, each
- * header must reference the previous one and its main block, the rows for validating later blocks must exist, and no
- * row may lack a header.
+ * Yields the faults of a store's proof chain: the tip of each block must follow from the headers in its body, each header must reference
+ * the previous one and its main block, the rows for validating later blocks must exist, and no row may lack a header.
  */
 export async function* verifyProofs(
   store: Store,

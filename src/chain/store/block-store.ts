@@ -44,9 +44,8 @@ interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf' | 'prices
 export const nativeExtra = (header: Header): ExtraData => decodeExtraData(header.extraData)
 
 /**
- * Reader of the committed chain (headers, bodies, receipts, certificates, lookups) with caches of recent reads, bounded in size. It
- * knows nothing of state and rules. Every result is final, except on a development
- * chain, which may revert blocks (`forget`).
+ * Reader of the committed chain (headers, bodies, receipts, certificates, lookups) with caches of recent reads, bounded in size. It knows
+ * nothing of state and rules. Every result is final, except on a development chain, which may revert blocks (`forget`).
  */
 export class BlockStore {
   readonly #store: Store

@@ -15,9 +15,8 @@ export interface BlockRoots {
 }
 
 /**
- * Rules that differ between the two kinds of chain a node can hold, as its readers need them: its own
- * (docs/design/blocks.md#header), and a recorded chain with Ethereum's rules (`tandem fixture`). Plain data is in
- * the params, so that other threads have it too.
+ * Rules that differ between the two kinds of chain a node can hold, as its readers need them: its own (docs/design/blocks.md#header), and a
+ * recorded chain with Ethereum's rules (`tandem fixture`). Plain data is in the params, so that other threads have it too.
  */
 export interface ChainRules {
   /** Returns the consensus data of a header. */

@@ -4,9 +4,8 @@ import { asBuffer, bytesToBigint, hexToBytes, toWord } from '@tandem/base/bytes.
 import { signatures } from '../signature.ts'
 
 /*
- * Private keys of a mnemonic (BIP-39 seed, BIP-32 derivation), with node's own HMAC and the chosen signature provider: the
- * library for this takes a tenth of a second for ten accounts, a third of a devnet's whole start. Tests compare it with
- * that library.
+ * Private keys of a mnemonic (BIP-39 seed, BIP-32 derivation), with node's own HMAC and the chosen signature provider: the library for this
+ * takes a tenth of a second for ten accounts, a third of a devnet's whole start. Tests compare it with that library.
  */
 interface HdKey {
   readonly privateKey: Uint8Array

@@ -3,10 +3,7 @@ import { CodedError } from '@tandem/base/errors.ts'
 import { keccak256Hex, keccak256PartsInto } from '../hash.ts'
 import { isLowS, isScalar, publicKeyToAddress, signatures } from '../signature.ts'
 
-/*
- * Recovers hash and sender of a raw signed transaction from its bytes alone: the signing payload of every type is a range of the
- * encoded fields under a new list header, so no field is decoded. The codec checks the fields and their limits.
- */
+/* Recovers hash and sender of a raw transaction from its bytes alone, a range of which is signed; the codec checks the fields. */
 
 /** Reasons why a transaction has no sender; a worker returns the index in this list. */
 export const SENDER_REASONS = [

@@ -74,10 +74,7 @@ export class SenderRecovery {
     return this.open.blocks + this.open.singles
   }
 
-  /**
-   * Returns results in order, with a CodedError for a transaction without a sender. Rejects with CodedError<SenderRecoveryError>
-   * when the queue has no room for all, or the workers fail. The bytes must not change until the result arrives.
-   */
+  /** Returns results in order, CodedErrors without a sender. Rejects with CodedError<SenderRecoveryError>. The bytes must not change. */
   async recoverMany(raws: readonly Uint8Array[], kind: RecoveryPriority = 'blocks'): Promise<readonly SenderResult[]> {
     const refused = this.refusal(kind, raws.length)
     if (refused !== undefined) throw refused

@@ -55,10 +55,7 @@ export class BuildTimer {
     this.#keptMs = 0
   }
 
-  /**
-   * Returns the time that a heavy candidate of so much gas may have now, milliseconds; 0 when it waits for a later block. One whose gas
-   * ends it within the time left wastes none. Any other is tried in the time for stopped ones.
-   */
+  /** Milliseconds that a heavy candidate may have now, 0: it waits. One whose gas ends it in time wastes none; others use stopped time. */
   heavyAllowanceMs(gas: bigint, isFirst: boolean): number {
     const { transactionMs } = this.#budget
     const timeMs = this.#timeMs

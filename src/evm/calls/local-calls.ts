@@ -124,10 +124,7 @@ interface LocalEnd<Answer> {
   readonly outran?: boolean
 }
 
-/**
- * Starts small calls on the head's state in this thread, which saves the round trip to a worker. One that executes more than the bound,
- * or finds this thread busy, runs in a worker from its start. Calls take turns (`LocalTurns`).
- */
+/** Starts small calls on the head here, in turns (`LocalTurns`). One over the bound, or with this thread busy, runs in a worker from its start. */
 export const createLocalCalls = ({ stateFor, workers, engine, bound }: LocalCallsOptions): CallService => {
   const turns = new LocalTurns()
   const outruns = new Outruns()

@@ -72,10 +72,7 @@ const failureText = ({ failure }: CallOutcome): string | undefined => {
   return failure.kind === 'revert' ? REASON.revert : failure.reason
 }
 
-/**
- * Returns the access list for a transaction of this message, and its gas with that list. Lists only grow from round to round,
- * so equal sizes mean equal lists. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW.
- */
+/** Returns a message's access list and gas with it; lists only grow. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW. */
 const findAccessList = async (call: PreparedCall): Promise<AccessListResult> => {
   const gas = callGas(call.message)
   checkValue(call)
@@ -140,10 +137,7 @@ const search = async (call: PreparedCall, low: bigint, high: bigint, guesses: re
   return works
 }
 
-/**
- * Returns the smallest gas limit with which the message succeeds (docs/interface.md#standard-methods). Throws
- * GAS_REQUIRED_EXCEEDS_ALLOWANCE, INSUFFICIENT_BALANCE_FOR_TRANSFER, EXECUTION_REVERTED, EXECUTION_FAILED.
- */
+/** Returns the smallest gas limit that succeeds. Throws GAS_REQUIRED_EXCEEDS_ALLOWANCE, INSUFFICIENT_BALANCE_FOR_TRANSFER, EXECUTION_*. */
 const findGasEstimate = async (call: PreparedCall): Promise<bigint> => {
   const bound = upperBound(call)
   const allowance = affordableGas(call, bound)

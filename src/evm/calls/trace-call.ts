@@ -11,10 +11,7 @@ import {
   settleCall,
 } from './message/call-message.ts'
 
-/**
- * Runs a call like a transaction of a block, under a tracer. As for `eth_call` no fee is charged, but the nonce is raised.
- * Throws INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW; an interrupt is passed on.
- */
+/** Traces a call as a transaction: no fee, but a nonce. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW. */
 export const traceCall = async (call: PreparedCall, hooks: TraceHooks): Promise<void> => {
   const { context, env, rules, moves, journal, message } = call
   const { from, to } = message

@@ -63,9 +63,8 @@ export class DialScheduler {
   #turn = 0
 
   /**
-   * `isMember` returns true when a node claims to represent a committee member. Members are dialed before others, beyond the limit
-   * for others, and redialed without end like static peers: after a network partition heals, these pauses decide when blocks
-   * resume.
+   * `isMember` returns true when a node claims to represent a committee member. Members are dialed before others, beyond the limit for
+   * others, and redialed without end like static peers: after a network partition heals, these pauses decide when blocks resume.
    */
   constructor(limits: DialLimits, isMember: (id: string) => boolean, records: RecordState = NO_RECORDS) {
     this.#limits = limits

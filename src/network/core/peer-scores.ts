@@ -7,10 +7,7 @@ export const OFFENCES = {
   malformed: 'ban',
   /** Proof of a validator key that was not made for this connection. */
   badProof: 'ban',
-  /**
-   * Content that the sender must have found false itself and that its own bytes prove: a statement its claimed author did not sign,
-   * a certificate without a quorum, a body of another header, evidence that proves nothing.
-   */
+  /** Content that its own bytes prove false to the sender: a foreign statement, no quorum, another body, evidence of nothing. */
   forged: 'ban',
   /** False statement that an honest node might relay. */
   falsehood: 30,
@@ -102,10 +99,7 @@ export class PeerScores {
     return (this.#banned.get(key)?.bannedUntilMs ?? 0) > nowMs
   }
 
-  /**
-   * Records an offence and returns the consequence. `address` is null where unrelated nodes may share it (the loopback). A node in a
-   * reserved slot is not banned for minor offences however frequent: without it there may be no quorum.
-   */
+  /** Records an offence; returns the consequence. `address` null: shared by others. Reserved nodes are not banned for minor offences. */
   blame(scoreSubject: ScoreSubject, offence: Offence, nowMs: number): ScoreAction {
     const { id, isReserved } = scoreSubject
     const cost = OFFENCES[offence]

@@ -13,10 +13,7 @@ export interface CommittedBlock extends BlockAnnouncement {
   encode(): Uint8Array
 }
 
-/**
- * Gossip of final blocks: hash and certificate to all peers, the whole block to the square root of the non-members, since members
- * get it by consensus. A node announces only blocks it committed, so nothing unchecked is relayed.
- */
+/** Gossip of committed blocks: hash and certificate to all, whole to the square root of non-members; members have consensus. */
 export class BlockGossip {
   readonly #hub: PeerHub
   readonly #sync: SyncPort | undefined

@@ -27,9 +27,8 @@ interface Fresh extends NewTransaction {
 }
 
 /**
- * Gossip of transactions: whole to validators, who need them, and to the square root of the other peers; hashes to the rest, who
- * request what they lack, and to validators that another validator will have sent them to. Peers known to have a transaction get
- * nothing.
+ * Gossip of transactions: whole to validators, who need them, and to the square root of the other peers; hashes to the rest, who request
+ * what they lack, and to validators that another validator will have sent them to. Peers known to have a transaction get nothing.
  */
 export class TransactionGossip {
   readonly #hub: PeerHub

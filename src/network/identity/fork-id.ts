@@ -17,10 +17,7 @@ export interface ForkFilter {
   accepts(remote: ForkId, head: number): boolean
 }
 
-/**
- * Creates the fork filter. Forks of the main chain are by number. Forks of the proof chain are by height, which is independent of the
- * number: they go into the first checksum, so nodes that disagree about one never match.
- */
+/** Creates the fork filter: main-chain forks by number; those of the proof chain in the first checksum, as heights are independent. */
 export const createForkFilter = (genesisHash: Hex, forks: readonly Fork[]): ForkFilter => {
   const heightsOf = (wanted: (fork: Fork) => boolean): readonly number[] => {
     const heights = forks.filter(wanted).map(({ height }) => height ?? 0)

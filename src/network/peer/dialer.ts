@@ -80,10 +80,7 @@ export class Dialer {
 
 type Resolve = (host: string) => Promise<{ readonly address: string }>
 
-/**
- * Addresses of named hosts. A lookup has a time limit of its own and one is under way for each name: the system's may take half a minute
- * and holds a thread meanwhile. Where it fails, the last address it had counts.
- */
+/** Addresses of named hosts, one lookup a name, limited in time: the system's holds a thread. On failure the last address counts. */
 export class HostLookup {
   readonly #resolve: Resolve
   readonly #last = new Lru<string, string>(NETWORK_LIMITS.lookedUp)

@@ -17,10 +17,7 @@ import type { ConnectionEnd, TrafficCounters } from './connection.ts'
 import { Peer, type PeerHost, type PeerParams } from './peer.ts'
 import type { PeerHub } from './peer-hub.ts'
 
-/**
- * Log lines about the connections of strangers, at a bounded rate: anyone may open and lose connections, under any number of addresses.
- * Lines beyond the rate are logged at debug, and the next one tells their number.
- */
+/** Log lines about strangers' connections, at a bounded rate; others are at debug, and the next line tells their number. */
 export class StrangerLog {
   readonly #logger: Logger
   readonly #quota = new TokenBucket(NETWORK_LIMITS.strangerLines, performance.now())

@@ -17,10 +17,7 @@ import {
   TAG_BYTES,
 } from './noise.ts'
 
-/*
- * Record on the wire: length (4 bytes, big-endian) of what follows; the sealed frame; its tag. A record holds one frame, so that whatever
- * a record costs is charged to the quota of a message: nobody can send tiny ones for free.
- */
+/* Record: length of what follows (4 bytes, big-endian), sealed frame, tag. One frame each, so that tiny ones count in quotas. */
 const LENGTH_BYTES = 4
 const RECORD_OVERHEAD_BYTES = LENGTH_BYTES + TAG_BYTES
 /** The last frame of a long message may hold a single byte. */

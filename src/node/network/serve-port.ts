@@ -5,10 +5,7 @@ import type { SealedBlock } from '../../network/wire/consensus.ts'
 import { encodeReceipt, type Receipt } from '../../primitives/receipt/receipt.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 
-/**
- * Serves peers from the database: blocks with their own certificates, and for each block the RLP list of its encoded receipts,
- * as strings. At least one item is always returned; more as far as they fit. Yields to other work between items.
- */
+/** Serves peers from the database: blocks with certificates, receipts as RLP lists of strings; at least one item, yielding between. */
 export const servePort = (
   blocks: Pick<BlockStore, 'encoded' | 'certificate' | 'numberOf' | 'receipts'>,
 ): ServePort => ({

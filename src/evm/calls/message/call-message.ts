@@ -186,10 +186,7 @@ export const runsNoCode = ({ journal, message, rules, moves, authorizations }: P
 export const callRecipient = ({ journal, message }: PreparedCall): Hex =>
   message.to ?? createAddress(message.from, journal.nonce(message.from))
 
-/**
- * Runs the call with this gas limit and reverts it. Fees are not charged, so a call never fails for lack of funds for them. Throws
- * INTRINSIC_GAS_TOO_LOW; an interrupt is passed on. The caller checks the value before.
- */
+/** Runs the call with this gas limit, without fees, and reverts it; the caller checked the value. Throws INTRINSIC_GAS_TOO_LOW. */
 export const runCall = async (call: PreparedCall, gas: bigint, accesses?: AccessRecorder): Promise<CallOutcome> => {
   const minimum = callMinimumGas(call)
   if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })

@@ -101,10 +101,7 @@ const simulateBlock = async (
   }
 }
 
-/**
- * Runs the blocks of a plan in order, on the state of the context. They mint nothing: the payees of a cycle depend on the
- * proposers, and these blocks have none. Throws CodedError<CallError>; an interrupt is passed on.
- */
+/** Runs the blocks of a plan in order. They mint nothing, as payees depend on proposers, and have none. Throws CodedError<CallError>. */
 export const simulateBlocks = async (
   context: CallContext,
   plan: SimulationPlan,

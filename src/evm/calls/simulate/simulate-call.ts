@@ -30,10 +30,7 @@ const typeOf = ({ gasPrice, accessList, authorizationList }: CallMessage): 0 | 1
   return accessList === undefined ? 0 : 1
 }
 
-/**
- * Returns the transaction of a call in a simulated block: a plain object with a zero signature, and a hash computed from its
- * content as usual. Without fees it offers none; a legacy price makes it a legacy transaction.
- */
+/** Returns the transaction of a simulated call, with a zero signature and its usual hash; legacy with a legacy price, free without fees. */
 export const simulatedTransaction = (message: CallMessage, defaults: TransactionDefaults): Transaction => {
   const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
   const unsigned: UnsignedTransaction = {

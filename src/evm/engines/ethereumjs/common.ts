@@ -43,10 +43,7 @@ export const customCrypto: CustomCrypto = {
 /** EthereumJS' name of a fork, where it differs. */
 const hardforkName = (fork: EvmFork): string => (fork === 'frontier' ? 'chainstart' : fork)
 
-/**
- * Caches the interpreter's lookups: the original Common searches its lists several times per opcode
- * (docs/design/execution.md#executor: 17 % of the run time). The hard fork of an instance never changes after its construction.
- */
+/** Caches the interpreter's lookups (17 % of the run time); an instance's hard fork never changes after construction. */
 const remember = (common: Common): Common => {
   const eips = new Map<number, boolean>()
   const params = new Map<string, bigint>()

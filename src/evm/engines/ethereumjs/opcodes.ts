@@ -13,10 +13,7 @@ import {
 import { stackAddress, watchedPrice } from './traced-step.ts'
 import { runOf } from './watched-run.ts'
 
-/*
- * Opcodes for the library's EVM: its own functions and prices, with a check of gas and time before the expensive ones and before jumps
- * (without those code is short), and with reports of what the library has no events for.
- */
+/* Opcodes of the library's EVM, its functions and prices, with checks of gas and time before expensive ones and jumps, and reports. */
 
 type Price = NonNullable<CustomOpcode['gasFunction']>
 

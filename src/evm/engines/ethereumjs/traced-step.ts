@@ -8,10 +8,7 @@ import type { Step } from '../../tracer.ts'
 import type { CustomOpcode, MendedOpcode, OpcodeState } from './deviations.ts'
 import { type RunningFrame, runOf, type WatchedRun } from './watched-run.ts'
 
-/*
- * Steps in go-ethereum's form from the library's interpreter. Cost and faults of an opcode are reported in the order of go-ethereum's
- * checks (stack, gas, then the opcode's own conditions), where the library has its own order.
- */
+/* Steps in go-ethereum's form from the library's interpreter; costs and faults in the order of go-ethereum's checks. */
 
 type Price = NonNullable<CustomOpcode['gasFunction']>
 type Errors = keyof typeof EVMError.errorMessages

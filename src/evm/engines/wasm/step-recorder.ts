@@ -7,10 +7,7 @@ import { emptyStack, type KnownStack, MachineStep } from './machine-step.ts'
 import { FAILURE, FRAME, LOG, OUTCOME, TRACE_REASONS } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 
-/*
- * Reports of a step machine, in go-ethereum's form and order of checks: stack, gas, then the opcode's own conditions. Costs are the gas
- * that the module has taken; one that cannot be paid is what it would have taken.
- */
+/* Reports of a step machine in go-ethereum's form and order of checks. Costs are gas taken, or what would have been. */
 
 const [EXP, PREVRANDAO, SSTORE, LOG0, CREATE, CALL_WITHOUT_VALUE, SELFDESTRUCT] = [
   0x0a, 0x44, 0x55, 0xa0, 0xf0, 0xfa, 0xff,

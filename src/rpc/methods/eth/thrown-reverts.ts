@@ -22,10 +22,7 @@ export interface TransactionFailure {
   readonly revertReason?: string
 }
 
-/**
- * Returns the hash of a sent transaction. On a development chain with `devnet --throw-on-revert` it throws when the transaction is
- * already included and failed, with the error that test suites for hardhat's own network expect.
- */
+/** Returns a sent transaction's hash; with `devnet --throw-on-revert` throws as hardhat does if it is included and failed. */
 export const answerSent = (context: Context, hash: Hex): MaybePromise<Hex> =>
   context.dev?.throwsOnRevert === true ? hashUnlessFailed(context, hash) : hash
 

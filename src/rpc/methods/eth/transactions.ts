@@ -92,9 +92,8 @@ const receiptOf = async (context: Context, hash: Hex, ms: number): Promise<RawJs
 }
 
 /**
- * Looks in the pool first, where blockHash, blockNumber and transactionIndex are null
- * (docs/interface.md#transaction-states), then in the blocks. In this order, since a transaction leaves the pool only
- * after its block is stored: it is never unknown in between.
+ * Looks in the pool first, where blockHash, blockNumber and transactionIndex are null (docs/interface.md#transaction-states), then in the
+ * blocks. In this order, since a transaction leaves the pool only after its block is stored: it is never unknown in between.
  */
 const transactionByHash = ({ responseCache, pool }: Context, id: Hex): MaybePromise<RawJson> => {
   const waiting = pool.get(id)

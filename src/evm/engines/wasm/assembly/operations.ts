@@ -1,7 +1,6 @@
 /*
- * Operations on the stack in memory. `top`: the uppermost word; `gas`: after the fixed price. They
- * return the remaining gas; below zero they have changed nothing but what fails with the frame: the negated status, or FAILURE and the
- * reason.
+ * Operations on the stack in memory. `top`: the uppermost word; `gas`: after the fixed price. They return the remaining gas; below zero
+ * they have changed nothing but what fails with the frame: the negated status, or FAILURE and the reason.
  */
 import { byteLength, clear, copy, set64, swapBytes, toSize } from "./word";
 import { power } from "./arithmetic";
