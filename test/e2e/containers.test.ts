@@ -50,6 +50,40 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 type Environment = Readonly<Record<string, string>>
 const runIn = (args: readonly string[], env?: Environment, file?: string) => run(...image.command(args, env, file))
 
+const has = (program: string) => spawnSync(program, ['--version']).status === 0
+const noEngine = notInRoot ?? (has('buildah') ? undefined : 'buildah is not installed')
+
+test.skipIf(noEngine !== undefined)(
+  `an engine leaves folders of their owners and the health check${noEngine === undefined ? '' : ` (skipped: ${noEngine})`}`,
+  async () => {
+    const [, last = ''] = dockerFile('Dockerfile').split(/^(?=FROM scratch$)/m)
+    writeFileSync(join(dir, 'Containerfile'), `FROM scratch AS build\nCOPY image /image\nCOPY built /built\n${last}`)
+    const buildah = async (...args: string[]) => {
+      const storage = ['--storage-driver', 'vfs', '--root', join(dir, 'storage'), '--runroot', join(dir, 'storage-run')]
+      const { code, stdout, stderr } = await run('buildah', [...storage, ...args], { cwd: dir })
+      expect(code, stderr).toBe(0)
+      return stdout.trim()
+    }
+    // Added for chroot (test/support/containers.ts); the storage of buildah is no part of the build either.
+    writeFileSync(join(dir, 'ignored'), '*\n!built\n!image\nimage/data\nimage/dev\nimage/etc\n')
+    const files = ['--ignorefile', 'ignored', '-f', 'Containerfile', '-t', 'tandem:local', '.']
+    await buildah('bud', '--format', 'docker', '--layers=false', ...files)
+    const root = await buildah('mount', await buildah('from', '--pull-never', 'tandem:local'))
+    try {
+      expect(statSync(join(root, 'data'))).toMatchObject({ uid: 10_001, gid: 10_001 })
+      expect(statSync(join(root, 'tmp'))).toMatchObject({ uid: 0, mode: 0o41777 })
+      expect(statSync(join(root, 'app/tandem'))).toMatchObject({ uid: 0, mode: 0o100755 })
+      const { config } = JSON.parse(await buildah('inspect', '--type', 'image', 'tandem:local')).Docker
+      expect(config).toMatchObject({
+        ...{ User: '10001:10001', Entrypoint: ['/app/tandem'], Volumes: { '/data': {} } },
+        Healthcheck: { Test: ['CMD', '/app/tandem', 'health.cjs'] },
+      })
+    } finally {
+      await buildah('umount', '--all')
+    }
+  },
+)
+
 const children: ChildProcess[] = []
 
 /** Starts a program of the image and waits for its ready line. */
@@ -192,7 +226,6 @@ describe('the network of compose.yaml', () => {
     expect(unknown).toEqual([])
   })
 
-  const has = (program: string) => spawnSync(program, ['--version']).status === 0
   const why = has('promtool') && has('prometheus') ? undefined : 'prometheus is not installed'
 
   describe(`Prometheus${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
