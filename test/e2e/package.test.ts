@@ -149,6 +149,46 @@ test('the command starts the Node of the package on a host that has none, throug
     )
 })
 
+describe('hosts of older Node.js', () => {
+  const HOSTS = [18, 20, 22, 24] as const
+  const platform = `node-linux-${process.arch}`
+  const binOf = (host: number) => join(dir, 'hosts/node_modules', `host-${host}`, 'bin')
+
+  beforeAll(async () => {
+    mkdirSync(join(dir, 'hosts'))
+    const packages = HOSTS.map(host => `host-${host}@npm:${platform}@${host}`)
+    const quiet = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
+    await succeed('npm', ['install', ...quiet, ...packages], join(dir, 'hosts'))
+  }, 300_000)
+
+  test.each(HOSTS)('Node %i hands over to that of the package, and says version and texts', async host => {
+    const command = [join(binOf(host), 'node'), join(installed, 'tandem/bin/tandem.mjs')] as const
+    const [node, launcher] = command
+    expect(await succeed(node, ['--version'], dir)).toMatch(`v${host}.`)
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    expect(await succeed(node, [launcher, '--version'], dir)).toBe(`${version}\n`)
+    expect(await succeed(node, [launcher, 'devnet', '--help'], dir)).toContain('--block-time')
+    await withDevnet(command, async ({ http }) => {
+      expect(await rpc(http, 'web3_clientVersion')).toContain('/node26.')
+    })
+  })
+
+  // Node 18 has not even the modules that a chain loads.
+  test.each(HOSTS.slice(1))('Node %i makes a chain inside itself from 22 on, and is told so before', async host => {
+    const path = join(dir, 'app', 'host.cjs')
+    writeFileSync(
+      path,
+      `require('tandem/devnet').createDevnet().then(async chain => {
+  await chain.mine(2)
+  console.log(await chain.provider.request({ method: 'eth_blockNumber' }))
+  await chain.close()
+}, error => console.log(error.message))`,
+    )
+    const said = await succeed(join(binOf(host), 'node'), [path], dir)
+    expect(said).toMatch(host < 22 ? /^tandem\/devnet needs Node 22 or newer; this is v\d+/ : /^0x2\n$/)
+  })
+})
+
 test('the next start takes the code that the first one compiled', async () => {
   const cache = join(dir, 'cache')
   const command = [join(installed, '.bin/tandem')]
