@@ -58,6 +58,13 @@ export const bytesToBigint = (bytes: Uint8Array): bigint => (bytes.byteLength ==
 /** A 32-byte word as 0x and 64 digits. */
 export const toWord = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
 
+/** Returns a view without the zero bytes at the beginning. */
+export const trimZeros = (bytes: Uint8Array): Uint8Array => {
+  let start = 0
+  while (start < bytes.byteLength && bytes[start] === 0) start++
+  return bytes.subarray(start)
+}
+
 export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => {
   let size = 0
   for (const part of parts) size += part.byteLength

@@ -1,5 +1,5 @@
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
-import { bigintToBytes, bytesToBigint } from '@tandem/base/bytes.ts'
+import { bigintToBytes, bytesToBigint, trimZeros } from '@tandem/base/bytes.ts'
 import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
@@ -44,12 +44,6 @@ const PRODUCTS_PER_PART = 400_000
 const writeLimbs = (to: Buffer, at: number, value: bigint): void => {
   const bytes = bigintToBytes(value).reverse()
   to.fill(0, at, at + ENTRY_BYTES).set(bytes, at)
-}
-
-const skipZeros = (bytes: Uint8Array): Uint8Array => {
-  let first = 0
-  while (first < bytes.byteLength && bytes[first] === 0) first++
-  return bytes.subarray(first)
 }
 
 /** Two, four and eight limbs have code of their own. */
@@ -139,7 +133,7 @@ const trailingZeros = (value: bigint): number => {
 
 /** `exponent` is a big-endian number of any length; the modulus is not zero. */
 export function* powerMod(base: bigint, exponent: Uint8Array, modulus: bigint): SlicedWork<bigint> {
-  const digits = skipZeros(exponent)
+  const digits = trimZeros(exponent)
   if (modulus >> BigInt(32 * MAX_LIMBS) !== 0n) return yield* powerModLong(base, digits, modulus)
   const twos = trailingZeros(modulus)
   if (twos === 0) return yield* powerModOdd(base, digits, modulus)
@@ -159,7 +153,7 @@ export const shortPowerMod = (base: Uint8Array, exponent: Uint8Array, modulus: U
   operandsView.fill(0)
   operandsView.set(base, SHORT_OPERAND_BYTES - base.byteLength)
   operandsView.set(modulus, 2 * SHORT_OPERAND_BYTES - modulus.byteLength)
-  const digits = skipZeros(exponent)
+  const digits = trimZeros(exponent)
   exponentView.set(digits)
   const isOdd = wasm.powerShort(digits.byteLength) !== 0
   block.close(memoryOwner)

@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes, trimZeros } from '@tandem/base/bytes.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
 import { type DecodedTransaction, decodeTransaction } from './transaction.ts'
 
@@ -45,12 +45,6 @@ const typed = (type: number, fields: RlpItem): Uint8Array => {
   out[0] = type
   out.set(list, 1)
   return out
-}
-
-const trimZeros = (bytes: Uint8Array): Uint8Array => {
-  let start = 0
-  while (start < bytes.byteLength && bytes[start] === 0) start++
-  return bytes.subarray(start)
 }
 
 const hexItem = (hex: Hex | null): Uint8Array => (hex === null ? EMPTY_BYTES : hexToBytes(hex))

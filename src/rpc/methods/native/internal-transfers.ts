@@ -17,21 +17,28 @@ const FAILED_SCHEMA = objectOf('FailedTransaction', {
   output: DATA_SCHEMA,
 })
 
-/** The failures behind the first `skipped` ones, as far as one response has room. */
-const failedPageOf = async (
-  { client }: Context,
-  failures: Iterable<FailedExecution>,
+const encodeFailure = ({ transactionIndex, error, output }: FailedExecution): object => ({
+  transactionIndex: toQuantity(transactionIndex),
+  error,
+  output: bytesToHex(output),
+})
+
+/** The items behind the first `skipped` ones, as far as one response has room. */
+const pageOf = async <Item>(
+  client: Context['client'],
+  items: Iterable<Item>,
   skipped: number,
-): Promise<{ readonly failed: readonly object[]; readonly next: string | null }> => {
-  const failed: object[] = []
+  encode: (item: Item) => object,
+): Promise<{ readonly page: readonly object[]; readonly next: string | null }> => {
+  const page: object[] = []
   let at = 0
-  for (const { transactionIndex, error, output } of failures) {
+  for (const item of items) {
     await sliceOver(client)
     if (at++ < skipped) continue
-    if (failed.length === RPC_LIMITS.logResults) return { failed, next: toQuantity(at - 1) }
-    failed.push({ transactionIndex: toQuantity(transactionIndex), error, output: bytesToHex(output) })
+    if (page.length === RPC_LIMITS.logResults) return { page, next: toQuantity(at - 1) }
+    page.push(encode(item))
   }
-  return { failed, next: null }
+  return { page, next: null }
 }
 
 /** Reads of the causes of failures (docs/design/evm-engine.md). */
@@ -51,7 +58,8 @@ export const nativeFailedTransactions = {
       const found = ref === 'pending' ? undefined : await findBlock(context.view, ref)
       if (found === undefined) return null
       const failures = await context.view.failedExecutions(found.header.number)
-      return { blockHash: found.hash, ...(await failedPageOf(context, failures, skipped)) }
+      const { page, next } = await pageOf(context.client, failures, skipped, encodeFailure)
+      return { blockHash: found.hash, failed: page, next }
     },
   }),
 } satisfies MethodTable
@@ -69,23 +77,6 @@ const encodeTransfer = ({ transactionIndex, kind, from, to, value }: BlockIntern
   to,
   value: toQuantity(value),
 })
-
-/** The transfers behind the first `skipped` ones, as far as one response has room. */
-const pageOf = async (
-  { client }: Context,
-  transfers: Iterable<BlockInternalTransfer>,
-  skipped: number,
-): Promise<{ readonly transfers: readonly object[]; readonly next: string | null }> => {
-  const page: object[] = []
-  let at = 0
-  for (const transfer of transfers) {
-    await sliceOver(client)
-    if (at++ < skipped) continue
-    if (page.length === RPC_LIMITS.logResults) return { transfers: page, next: toQuantity(at - 1) }
-    page.push(encodeTransfer(transfer))
-  }
-  return { transfers: page, next: null }
-}
 
 /** Reads of what code moved (docs/design/evm-engine.md). */
 export const nativeInternalTransfers = {
@@ -105,7 +96,8 @@ export const nativeInternalTransfers = {
       const found = ref === 'pending' ? undefined : await findBlock(context.view, ref)
       if (found === undefined) return null
       const transfers = await context.view.internalTransfers(found.header.number)
-      return { blockHash: found.hash, ...(await pageOf(context, transfers, skipped)) }
+      const { page, next } = await pageOf(context.client, transfers, skipped, encodeTransfer)
+      return { blockHash: found.hash, transfers: page, next }
     },
   }),
 } satisfies MethodTable
