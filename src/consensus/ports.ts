@@ -47,18 +47,12 @@ export type ProposalVerdict =
   | { readonly valid: true }
   | { readonly valid: false; readonly proven: boolean; readonly reason: string }
 
-/**
- * Life of a block (implemented by chain): building, validating and committing. Only `commit` changes persistent state. The calls do not
- * wait for each other: several run concurrently, and those on a head that has moved end by themselves.
- */
+/** Life of a block (by chain). Only `commit` changes persistent state; calls run concurrently, and end by themselves on a moved head. */
 export interface ExecutionPort {
   head(): Head
   /** Builds and executes a block on the head; keeps the result by hash for `commit`. Rejects soon after `cancelled` aborts. */
   build(request: BuildRequest, cancelled?: AbortSignal): Promise<Block>
-  /**
-   * Checks header rules, transactions, full execution and the roots; keeps the result by hash for `commit`. Returns soon after
-   * `cancelled` aborts, with a verdict that proves nothing, unless `commit` has requested the block meanwhile.
-   */
+  /** Checks rules, execution and roots; keeps the result for `commit`. Ends soon after `cancelled`, unproven, unless `commit` wants it. */
   validate(block: Block, context: ValidateContext, cancelled?: AbortSignal): Promise<ProposalVerdict>
   /**
    * Resolves once the block is the head; the next height opens only then. The block survives a killed process; a power failure may lose

@@ -129,10 +129,7 @@ export interface BlockExecution {
 }
 
 export interface Executor {
-  /**
-   * Adds candidates until the source, the bytes, the gas or the time end. Invalid candidates are reported, not included; one that takes
-   * too long is stopped and reported to the source. Throws CodedError<InterruptedError> when the signal aborts.
-   */
+  /** Adds candidates until source, bytes, gas or time end; invalid and slow ones are reported. Throws CodedError<InterruptedError>. */
   build(
     journal: Journal,
     env: BlockEnv,

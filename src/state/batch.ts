@@ -64,10 +64,7 @@ export class BatchPacker {
     this.view = viewOf(this.bytes)
   }
 
-  /**
-   * Adds an account's new fields; undefined deletes it with its storage (slots given for it are ignored); 'keep' leaves the fields
-   * of an existing account unchanged, for accounts of which only storage changes.
-   */
+  /** Adds an account's new fields; undefined: deleted with its storage; 'keep': unchanged, where only storage changes. */
   account(key: Hex, fields: TrieAccount | 'keep' | undefined, options: AccountOptions = NO_OPTIONS): this {
     assert(key.length === (this.hashed ? 66 : 42), 'an account is named by its address, or its hash in a hashed batch')
     const at = this.reserve(ACCOUNT_BYTES)

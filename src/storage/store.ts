@@ -45,10 +45,7 @@ export interface StoreOptions {
   readonly segmentBlocks?: number
   /** false: fail with STORE_OPEN_FAILED when there is no store yet. */
   readonly createIfMissing?: boolean
-  /**
-   * Temporary store: no write waits for the disk, and rows are read synchronously, without another thread. It begins in memory, without a
-   * folder, and moves to its folder for the first thread that opens it (`share`), or when it grows.
-   */
+  /** Temporary store, without waiting for disk or threads: in memory until a thread opens it (`share`) or it grows, then in its folder. */
   readonly ephemeral?: boolean
   /** Called once when a write of any thread has failed: nothing more is written until the next start. */
   readonly onWriteFailed?: (error: Error) => void

@@ -22,10 +22,7 @@ interface SegmentMoverOptions {
   readonly logger: Logger
 }
 
-/**
- * Moves old blocks to segments while the node runs, one segment after the other, and drops whole ones beyond the history
- * (docs/design/storage.md#segments). Blocks above a history that is being fetched are not moved.
- */
+/** Moves old blocks to segments (docs/design/storage.md#segments), drops whole ones beyond the history, none above one being fetched. */
 export class SegmentMover {
   readonly #options: SegmentMoverOptions
   #running: Promise<void> | undefined

@@ -19,10 +19,7 @@ interface StartGateOptions {
   readonly nowMs: number
 }
 
-/**
- * Holds back all signatures after a start until the chain is known to be at no later height: a quorum of members reports so, itself counted,
- * or a block was decided after the start (docs/design/consensus.md#first-signature).
- */
+/** Holds back signatures after a start until a quorum reports no later height or a block was decided (docs/design/consensus.md#first-signature). */
 export class StartGate {
   readonly #sinceMs: number
   /** This node's key, which neighbours say to reach as well; it is counted once. */

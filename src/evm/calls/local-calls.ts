@@ -55,10 +55,7 @@ const put = (map: Map<string, number>, key: string, value: number): void => {
 
 const FULL = new Error('too many calls wait')
 
-/**
- * Turns of calls on the main thread, one at a time: those of one event-loop turn together get CALL_LIMITS.local.turnMs, later ones wait for
- * the next turn, clients in rotation. So other work waits for one turn at most, however many calls arrive.
- */
+/** Turns of calls on the main thread, clients in rotation: those of one turn get CALL_LIMITS.local.turnMs, later ones wait for the next. */
 export class LocalTurns {
   readonly #semaphore = new FairSemaphore(
     { total: 1, client: 1, queue: CALL_LIMITS.local.queue, displaces: true },

@@ -32,10 +32,7 @@ import { DevEngine } from './dev-engine.ts'
 
 const LOOK_MS = 5
 
-/**
- * Resolves when the engine has decided the block that its log proposed before a stop, or cannot. It looks at the engine again and again:
- * the engine is idle some time after the event of the commit, which may have come before this call.
- */
+/** Resolves when the engine decided its logged proposal, or cannot. It polls: the commit's event may have come before this call. */
 export const untilIdle = async (engine: Pick<ConsensusEngine, 'status'>, clock: Clock): Promise<void> => {
   for (;;) {
     const { isIdle, mode } = engine.status()

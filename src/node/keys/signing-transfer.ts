@@ -60,10 +60,7 @@ interface ImportedSigner {
   readonly raised: boolean
 }
 
-/**
- * Raises watermarks to the highest positions of a record, never lowers one, and resolves when that is on disk. A position without
- * its signature in the record is never signed again, not even with the same content. Throws as exportSigning does.
- */
+/** Raises watermarks to a record's positions, on disk, never lowers one. One without signature is never signed again. Throws as exportSigning. */
 export const importSigning = ({ dataDir, record, genesisHash }: SigningImport): Promise<readonly ImportedSigner[]> =>
   withFolder(dataDir, true, async ({ folder, genesisHash: own }) => {
     const expected = own ?? genesisHash ?? fail({ code: 'CHAIN_UNKNOWN', dataDir })

@@ -9,10 +9,7 @@ export interface FeeSplit {
   readonly burnt: bigint
 }
 
-/**
- * Divides fees (gas used x effective price, wei): each share is floored, and the remainder is burnt (docs/design/money.md#fees). A
- * block's fees are divided once, as one sum, so that rounding does not depend on the number of transactions.
- */
+/** Divides fees, wei, of a block as one sum, so that rounding is one: floored shares, the rest burnt (docs/design/money.md#fees). */
 export const splitFees = (feesWei: bigint, shares: FeeShares): FeeSplit => {
   const proposer = (feesWei * shares.proposerPercent) / 100n
   const miner = (feesWei * shares.minerPercent) / 100n

@@ -70,10 +70,7 @@ export class TrieService {
     return this.currentRoot
   }
 
-  /**
-   * Keeps the trie in rows of the store from now on, which must be called before anything else; `begin` follows. `flushBlocks`: blocks
-   * after which rows are written; `cacheBytes`: nodes that stay in memory.
-   */
+  /** Keeps the trie in rows, before all else but `begin`, written after `flushBlocks` blocks; `cacheBytes` of nodes stay in memory. */
   async attach(
     store: Store,
     flushBlocks: number = TRIE_LIMITS.flushBlocks,

@@ -2,10 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 
 type Slots = Map<Hex, Hex>
 
-/**
- * Bounded cache of storage words by account and slot, without a joined key per lookup. It has two generations: a hit in the old one
- * copies the word to the young one, which becomes the old one when it holds half of `limit`.
- */
+/** Bounded cache of storage words in two generations of half of `limit`: a hit in the old one moves to the young one. */
 export class SlotCache {
   #young = new Map<Hex, Slots>()
   #old = new Map<Hex, Slots>()

@@ -142,10 +142,7 @@ const accept = (ctx: StepContext, proposal: Proposal): void => {
   else tryCommit(ctx)
 }
 
-/**
- * Handles the verdict on a block. One that depends on this node's condition (not proven) is discarded: it counts for the proposal that
- * it was requested for, and a later proposal of the block is judged by its own rules.
- */
+/** Handles the verdict on a block. An unproven one counts for its own proposal alone: a later one of the block is judged anew. */
 export const onValidated = (ctx: StepContext, blockHash: Hex, proposalVerdict: ProposalVerdict): void => {
   const { height } = ctx
   const requested = height.verdicts.get(blockHash)

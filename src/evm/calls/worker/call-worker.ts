@@ -66,10 +66,7 @@ const releaseMemory = (): void => {
   forgetDroppedMachines()
 }
 
-/*
- * Worker thread for calls, with its own store handle. Several calls share it in time slices (EXECUTION_LIMITS.callSliceMs each), so
- * that a long one does not block others; the service detects from outside when one holds the thread all the same.
- */
+/* Worker thread for calls, with its own store handle, in slices of EXECUTION_LIMITS.callSliceMs; the service detects one that holds it. */
 
 type Run<Kind extends CallKind> = (
   context: CallContext,
