@@ -291,20 +291,29 @@ describe(`the executable alone${notInRoot === undefined ? '' : ` (skipped: ${not
     })
   })
 
-  test.skipIf(notInRoot)('the devnet serves calls of threads, explorer and faucet', async () => {
-    const { http, pages = '', faucet = '', accounts } = await startAlone(['devnet', '--block-time', '0'])
-    expect(await rpc(http, 'eth_chainId')).toBe('0x1e8097')
-    expect(await rpc(http, 'eth_call', [{ to: accounts[0]?.address }, 'latest'])).toBe('0x')
-    // Moves the store to the disk.
-    expect(await rpc(http, 'eth_getLogs', [{ fromBlock: '0x0' }])).toEqual([])
-    await requestGrant(faucet)
-    await eventually('a page of the explorer, with the transaction', async () => {
-      const page = await fetch(pages)
-      return page.ok && (await page.text()).includes('</html>') ? true : undefined
-    })
-    const { style = '' } = /(?<style>\/[^"]*style[^"]*\.css)/.exec(await (await fetch(pages)).text())?.groups ?? {}
-    expect((await fetch(new URL(style, pages))).headers.get('content-type')).toContain('text/css')
-  })
+  test.skipIf(notInRoot)(
+    'the devnet of the recipe for testcontainers serves calls of threads, explorer and faucet',
+    async () => {
+      const page = readFileSync(join(ROOT, 'docs/testing-with-tandem.md'), 'utf8')
+      const [, words = ''] = /\.withCommand\(\[(.*)\]\)/.exec(page) ?? []
+      const command = words.split(', ').map(word => word.slice(1, -1))
+      expect(command).toContain('0.0.0.0')
+      const { http, pages = '', faucet = '', accounts } = await startAlone(command)
+      const waits = await fetch(`http://localhost:${new URL(http).port}/health`)
+      expect(waits.status, await waits.text()).toBe(200)
+      expect(await rpc(http, 'eth_chainId')).toBe('0x1e8097')
+      expect(await rpc(http, 'eth_call', [{ to: accounts[0]?.address }, 'latest'])).toBe('0x')
+      // Moves the store to the disk.
+      expect(await rpc(http, 'eth_getLogs', [{ fromBlock: '0x0' }])).toEqual([])
+      await requestGrant(faucet)
+      await eventually('a page of the explorer, with the transaction', async () => {
+        const page = await fetch(pages)
+        return page.ok && (await page.text()).includes('</html>') ? true : undefined
+      })
+      const { style = '' } = /(?<style>\/[^"]*style[^"]*\.css)/.exec(await (await fetch(pages)).text())?.groups ?? {}
+      expect((await fetch(new URL(style, pages))).headers.get('content-type')).toContain('text/css')
+    },
+  )
 
   test.skipIf(notInRoot)('the nodes of a localnet are the same file', async () => {
     const { nodes } = (await startAlone(['localnet'])) as ReadyLine & { readonly nodes: readonly ReadyLine[] }
