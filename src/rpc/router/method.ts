@@ -60,6 +60,10 @@ export const method = <const P extends readonly Codec<unknown>[]>(declaration: M
   handler: declaration.handler as Method['handler'],
 })
 
+/** Returns a method that only a development chain serves. */
+export const devMethod = <const P extends readonly Codec<unknown>[]>(declaration: MethodDeclaration<P>): Method =>
+  method({ ...declaration, requires: 'dev' })
+
 /** Returns a method that the operator switched off: it throws `error`, whatever its arguments. */
 export const disabledMethod = (declared: Method, error: Error): Method => ({
   ...declared,

@@ -3,7 +3,7 @@ import { amount, enabled, nonce, position, word } from '../../codecs/dev.ts'
 import { address, BOOLEAN_SCHEMA, data, HASH_SCHEMA, hash } from '../../codecs/scalars.ts'
 import { NULL_SCHEMA, orNull } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
-import { type MethodTable, method } from '../../router/method.ts'
+import { devMethod, type MethodTable } from '../../router/method.ts'
 import { sendUnsigned } from '../eth/signing.ts'
 import { answerSent } from '../eth/thrown-reverts.ts'
 import { type DevNamespace, devFromContext, emptyResult } from './dev-namespace.ts'
@@ -19,41 +19,37 @@ export const accountMethods = (namespace: DevNamespace): MethodTable => ({
 const editMethods = (namespace: DevNamespace): MethodTable => {
   const { done, result } = emptyResult(namespace)
   return {
-    [`${namespace}_setBalance`]: method({
+    [`${namespace}_setBalance`]: devMethod({
       summary: "Sets an account's balance in wei",
       params: [address, amount],
       result,
-      requires: 'dev',
       handler: async (context, account, balance) => {
         await devFromContext(context).edit(account, { balance })
         return done
       },
     }),
-    [`${namespace}_setCode`]: method({
+    [`${namespace}_setCode`]: devMethod({
       summary: "Sets an account's code",
       params: [address, data],
       result,
-      requires: 'dev',
       handler: async (context, account, code) => {
         await devFromContext(context).edit(account, { code })
         return done
       },
     }),
-    [`${namespace}_setNonce`]: method({
+    [`${namespace}_setNonce`]: devMethod({
       summary: "Sets an account's nonce",
       params: [address, nonce],
       result,
-      requires: 'dev',
       handler: async (context, account, nonce) => {
         await devFromContext(context).edit(account, { nonce })
         return done
       },
     }),
-    [`${namespace}_setStorageAt`]: method({
+    [`${namespace}_setStorageAt`]: devMethod({
       summary: "Sets a word of an account's storage",
       params: [address, position, word],
       result: { const: true },
-      requires: 'dev',
       handler: async (context, account, slot, value) => {
         await devFromContext(context).edit(account, { slot: { slot, word: value } })
         return true
@@ -66,21 +62,19 @@ const editMethods = (namespace: DevNamespace): MethodTable => {
 const impersonationMethods = (namespace: DevNamespace): MethodTable => {
   const { done, result } = emptyResult(namespace)
   return {
-    [`${namespace}_impersonateAccount`]: method({
+    [`${namespace}_impersonateAccount`]: devMethod({
       summary: 'Lets an account send transactions (eth_sendTransaction) without its key, a contract too',
       params: [address],
       result,
-      requires: 'dev',
       handler: (context, account) => {
         devFromContext(context).impersonation.start(account)
         return done
       },
     }),
-    [`${namespace}_stopImpersonatingAccount`]: method({
+    [`${namespace}_stopImpersonatingAccount`]: devMethod({
       summary: 'Ends the impersonation of an account',
       params: [address],
       result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : NULL_SCHEMA,
-      requires: 'dev',
       handler: (context, account) => {
         const was = devFromContext(context).impersonation.stop(account)
         return namespace === 'hardhat' ? was : null
@@ -91,11 +85,10 @@ const impersonationMethods = (namespace: DevNamespace): MethodTable => {
 
 /** Edits of the pool. */
 const poolMethods = (namespace: DevNamespace): MethodTable => ({
-  [`${namespace}_dropTransaction`]: method({
+  [`${namespace}_dropTransaction`]: devMethod({
     summary: 'Takes a transaction out of the pool',
     params: [hash],
     result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : orNull(HASH_SCHEMA),
-    requires: 'dev',
     handler: async (context, id) => {
       const dropped = await devFromContext(context).dropTransactions([id])
       if (namespace === 'anvil') return dropped ? id : null
@@ -107,31 +100,28 @@ const poolMethods = (namespace: DevNamespace): MethodTable => ({
 })
 
 export const anvilAccounts = {
-  anvil_autoImpersonateAccount: method({
+  anvil_autoImpersonateAccount: devMethod({
     summary: 'Whether every account may send without its key',
     params: [enabled],
     result: NULL_SCHEMA,
-    requires: 'dev',
     handler: (context, auto) => {
       devFromContext(context).impersonation.auto = auto
       return null
     },
   }),
-  anvil_dropAllTransactions: method({
+  anvil_dropAllTransactions: devMethod({
     summary: 'Empties the pool',
     params: [],
     result: NULL_SCHEMA,
-    requires: 'dev',
     handler: async context => {
       await devFromContext(context).dropAllTransactions()
       return null
     },
   }),
-  anvil_removePoolTransactions: method({
+  anvil_removePoolTransactions: devMethod({
     summary: "Takes an account's transactions out of the pool",
     params: [address],
     result: NULL_SCHEMA,
-    requires: 'dev',
     handler: async (context, account) => {
       const { pending, queued } = context.pool.content()
       const waiting = [...(pending.get(account) ?? []), ...(queued.get(account) ?? [])]
@@ -139,11 +129,10 @@ export const anvilAccounts = {
       return null
     },
   }),
-  eth_sendUnsignedTransaction: method({
+  eth_sendUnsignedTransaction: devMethod({
     summary: 'Submits a transaction of any account, without a signature',
     params: [callObject],
     result: HASH_SCHEMA,
-    requires: 'dev',
     handler: async (context, args) => {
       if (args.from === undefined) throw serverError('the transaction names no sender: give "from"')
       return answerSent(context, await sendUnsigned(context, args.from, args))

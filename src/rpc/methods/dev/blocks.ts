@@ -13,7 +13,7 @@ import {
   STRING_SCHEMA,
   strings,
 } from '../../codecs/schemas.ts'
-import { type MethodTable, method } from '../../router/method.ts'
+import { devMethod, type MethodTable } from '../../router/method.ts'
 import { optional } from '../../router/method-description.ts'
 import { type DevNamespace, devFromContext, emptyResult } from './dev-namespace.ts'
 
@@ -29,7 +29,7 @@ export const blockMethods = (namespace: DevNamespace): MethodTable => ({
 const chainMethods = (namespace: DevNamespace): MethodTable => {
   const { done, result } = emptyResult(namespace)
   return {
-    [`${namespace}_mine`]: method({
+    [`${namespace}_mine`]: devMethod({
       summary: 'Makes blocks at once',
       params: [optional(count), optional(seconds)],
       result,
@@ -37,7 +37,6 @@ const chainMethods = (namespace: DevNamespace): MethodTable => {
         namespace === 'hardhat'
           ? 'By default one. The interval, by default 1, lies between them.'
           : 'By default one. The interval, by default none, lies before each of them.',
-      requires: 'dev',
       handler: async (context, blocks = 1, interval = undefined) => {
         // An interval of zero follows the clock: blocks mined on request never share a second.
         const between = namespace === 'hardhat' ? (interval ?? 1) : interval
@@ -50,11 +49,10 @@ const chainMethods = (namespace: DevNamespace): MethodTable => {
         return done
       },
     }),
-    [`${namespace}_reset`]: method({
+    [`${namespace}_reset`]: devMethod({
       summary: 'Goes back to genesis: blocks, state, pool, snapshots, time and how blocks are made',
       params: [optional(resetArgs)],
       result,
-      requires: 'dev',
       handler: async context => {
         await devFromContext(context).reset()
         return done
@@ -67,38 +65,34 @@ const chainMethods = (namespace: DevNamespace): MethodTable => {
 const settingMethods = (namespace: DevNamespace): MethodTable => {
   const { done, result } = emptyResult(namespace)
   return {
-    [`${namespace}_setNextBlockBaseFeePerGas`]: method({
+    [`${namespace}_setNextBlockBaseFeePerGas`]: devMethod({
       summary: 'Sets the base fee of the next block in wei; later ones follow the rules again',
       params: [amount],
       result,
-      requires: 'dev',
       handler: (context, baseFee) => {
         devFromContext(context).setNextBaseFee(baseFee)
         return done
       },
     }),
-    [`${namespace}_setCoinbase`]: method({
+    [`${namespace}_setCoinbase`]: devMethod({
       summary: 'Sets the beneficiary (miner) of the blocks from the next on',
       params: [address],
       result,
-      requires: 'dev',
       handler: (context, miner) => {
         devFromContext(context).setCoinbase(miner)
         return done
       },
     }),
-    [`${namespace}_setLoggingEnabled`]: method({
+    [`${namespace}_setLoggingEnabled`]: devMethod({
       summary: 'Accepted and without effect: the log level is chosen at the start',
       params: [enabled],
       result,
-      requires: 'dev',
       handler: () => done,
     }),
-    [`${namespace}_getAutomine`]: method({
+    [`${namespace}_getAutomine`]: devMethod({
       summary: 'Whether each transaction gets a block at once',
       params: [],
       result: BOOLEAN_SCHEMA,
-      requires: 'dev',
       handler: context => devFromContext(context).mode.automine,
     }),
   }
@@ -106,7 +100,7 @@ const settingMethods = (namespace: DevNamespace): MethodTable => {
 
 /** Description of the node. */
 const metadataMethods = (namespace: DevNamespace): MethodTable => ({
-  [`${namespace}_metadata`]: method({
+  [`${namespace}_metadata`]: devMethod({
     summary: 'Client version and chain of this node',
     params: [],
     result: objectOf('DevMetadata', {
@@ -114,7 +108,6 @@ const metadataMethods = (namespace: DevNamespace): MethodTable => ({
       ...integers('chainId', 'latestBlockNumber'),
       ...hashes('instanceId', 'latestBlockHash'),
     }),
-    requires: 'dev',
     handler: ({ view, info }) => ({
       clientVersion: info.clientVersion,
       chainId: view.params.chainId,
@@ -127,18 +120,16 @@ const metadataMethods = (namespace: DevNamespace): MethodTable => ({
 
 /** The whole state as one value. */
 const stateMethods = (namespace: DevNamespace): MethodTable => ({
-  [`${namespace}_dumpState`]: method({
+  [`${namespace}_dumpState`]: devMethod({
     summary: 'The state at the head as one value (gzip of JSON), for loadState here and of anvil',
     params: [],
     result: DATA_SCHEMA,
-    requires: 'dev',
     handler: async context => bytesToHex(await devFromContext(context).dump('gzip')),
   }),
-  [`${namespace}_loadState`]: method({
+  [`${namespace}_loadState`]: devMethod({
     summary: 'Puts the accounts of a dumped state, also of one that anvil dumped, in place of the current ones',
     params: [stateBytes],
     result: { const: true },
-    requires: 'dev',
     handler: async (context, bytes) => {
       await devFromContext(context).load(bytes)
       return true
@@ -147,7 +138,7 @@ const stateMethods = (namespace: DevNamespace): MethodTable => ({
 })
 
 export const anvilBlocks = {
-  anvil_nodeInfo: method({
+  anvil_nodeInfo: devMethod({
     summary: 'Head of the chain and settings of its next block',
     params: [],
     result: objectOf('NodeInfo', {
@@ -165,7 +156,6 @@ export const anvilBlocks = {
         forkRetryBackoff: NULL_SCHEMA,
       }),
     }),
-    requires: 'dev',
     handler: ({ view }) => {
       const { header, hash } = view.head()
       return {

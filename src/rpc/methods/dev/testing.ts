@@ -14,7 +14,7 @@ import {
 } from '../../codecs/scalars.ts'
 import { BLOOM_SCHEMA, hashes, listOf, objectOf, quantities } from '../../codecs/schemas.ts'
 import { toQuantities } from '../../encode/hex.ts'
-import { type MethodTable, method } from '../../router/method.ts'
+import { devMethod, type MethodTable } from '../../router/method.ts'
 import { type Codec, codec, optional } from '../../router/method-description.ts'
 import { devFromContext } from './dev-namespace.ts'
 
@@ -66,7 +66,7 @@ const extraData: Codec<Uint8Array> = codec('extraData', DATA_SCHEMA, value => {
 
 /** Methods of the execution APIs' namespace for tests. */
 export const testing = {
-  testing_buildBlockV1: method({
+  testing_buildBlockV1: devMethod({
     summary: 'Builds a block on the head, from these transactions or the pool, and commits nothing',
     params: [hash, payloadAttributes, optional(transactions), optional(extraData)],
     result: objectOf('BuiltPayload', {
@@ -87,7 +87,6 @@ export const testing = {
     }),
     notes:
       'No withdrawals, `parentBeaconBlockRoot` zero. The header is of this chain: its extra data has the caller’s as vanity. `blockValue` is the fee recipient’s.',
-    requires: 'dev',
     weight: 50,
     handler: async (context, parentHash, { timestamp, env }, raws, vanity) => {
       const choices = { timestamp, env, ...(raws && { raws }), ...(vanity && { vanity }) }
