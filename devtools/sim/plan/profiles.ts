@@ -81,6 +81,10 @@ export const PROFILES = {
     ...{ ...NONE, hidden: 1, byzantine: 1, bodies: 0.5, linkFaults: 0.2, crashes: 0.1 },
     summary: 'Byzantine proposers in a row collect certificates, and claim them once the blocks may be gone',
   },
+  restarts: {
+    ...{ ...NONE, hidden: 1, byzantine: 1, bodies: 1, linkFaults: 0.5, crashes: 1 },
+    summary: 'the same with one or two bodies of a height, while members lose power',
+  },
   eclipse: {
     ...{ ...NONE, eclipse: 1, linkFaults: 0.3 },
     summary: 'a member without its log and newest blocks hears only a Byzantine one, which sends old heights again',

@@ -74,27 +74,6 @@ const preparedBody = (): string | null => {
   return bench.state.height?.blocks.has(FIRST.hash) ? null : 'the body of the last prepare is gone'
 }
 
-const manyRounds = (): CoreBench => {
-  const bench = new CoreBench(0)
-  for (let round = 1; round <= ROUNDS; round++) {
-    if ((1 + round) % 4 === 0) continue
-    bench.hear(fresh(round)[1])
-    bench.judge(true)
-  }
-  return bench
-}
-
-const overfull = ({ state }: CoreBench): string | null => {
-  const { blocks, proposals } = state.height!
-  const most = Math.max(blocks.size, proposals.size)
-  return most <= CORE_LIMITS.heldBlocks + 1 ? null : `${most} bodies of one height are held`
-}
-
-const heldAfterRestart = (): string | null => {
-  const records = manyRounds().effects.flatMap(effect => (effect.type === 'persist' ? [effect.record] : []))
-  return overfull(new CoreBench(0, 4, { records }))
-}
-
 /** Scenarios by name; each returns the fault it shows, null where there is none. */
 export const BODY_SCENARIOS = {
   'of several missing bodies any that would do is proposed': lowerClaim,
@@ -102,5 +81,4 @@ export const BODY_SCENARIOS = {
   'requests for bodies end with their round': endedRequests,
   'the body of a decided block is requested in all rounds': decidedBody,
   'the body that was prepared last stays through all rounds': preparedBody,
-  'a log of many rounds does not fill the memory': heldAfterRestart,
 } as const satisfies Readonly<Record<string, () => string | null>>

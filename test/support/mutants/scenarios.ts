@@ -3,7 +3,7 @@ import { createRandom } from '@tandem/base/random.ts'
 import { Ledger } from '../../../devtools/sim/member/ledger.ts'
 import { simProofParams, solveProof } from '../../../devtools/sim/proof/sim-work.ts'
 import { certificateFault, certificateFromCommits } from '../../../src/consensus/certificate.ts'
-import type { Effect, WalRecord } from '../../../src/consensus/core/types.ts'
+import type { Effect } from '../../../src/consensus/core/types.ts'
 import type { Speaker } from '../../../src/consensus/ports.ts'
 import { Quarantine } from '../../../src/consensus/signer/local-validator.ts'
 import { StartGate } from '../../../src/consensus/signer/start-gate.ts'
@@ -55,17 +55,6 @@ const twoHeights = (): string | null => {
   return ended[0] === false && ended[1] === true ? null : 'a quarantine ends at the head'
 }
 
-/** Its prepared certificates of two rounds, as a log holds them. */
-const lastLock = (): string | null => {
-  const prepared = (round: number): WalRecord => {
-    const of = block(round + 1, round + 1)
-    const prepares = [0, 1, 2].map(sender => prepare(sender, round, of))
-    return { type: 'prepared', number: 1, certificate: { round, blockHash: of.hash, prepares } }
-  }
-  const { state } = new CoreBench(0, 4, { records: [prepared(0), { type: 'round', number: 1, round: 2 }, prepared(2)] })
-  return state.height?.prepared?.round === 2 ? null : 'a restart forgets its newest lock'
-}
-
 /** Scenarios by name; each returns the fault it shows, null where there is none. */
 const START_SCENARIOS = {
   'nothing is signed before a quorum reports': () => (after(OPEN) ? 'one report is enough' : null),
@@ -73,7 +62,6 @@ const START_SCENARIOS = {
     after(OPEN + 1, OPEN + 1, OPEN + 1) ? 'it signs at a height that is over' : null,
   'a neighbour reports only for itself': reportedFor,
   'a quarantine lasts two heights': twoHeights,
-  'a restart has the newest lock of its log': lastLock,
 } as const satisfies Readonly<Record<string, () => string | null>>
 
 const SIZE = 4
