@@ -86,7 +86,7 @@ export const testing = {
       executionRequests: EMPTY_LIST,
     }),
     notes:
-      'No withdrawals, `parentBeaconBlockRoot` zero. The header is of this chain: its extra data has the caller’s as vanity. `blockValue` is the fee recipient’s.',
+      'No withdrawals, `parentBeaconBlockRoot` zero. Extra data goes to the header’s vanity; `targetGasLimit` has no effect. `blockValue` is the fee recipient’s.',
     weight: 50,
     handler: async (context, parentHash, { timestamp, env }, raws, vanity) => {
       const choices = { timestamp, env, ...(raws && { raws }), ...(vanity && { vanity }) }
