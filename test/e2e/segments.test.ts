@@ -30,9 +30,9 @@ const PROGRAM = fileURLToPath(new URL('../support/disk/segment-node.ts', import.
 const SEGMENT = 8
 /** `KILLS=50 npx vitest run --project unit --project e2e segments`: the long form. */
 const KILLS = Number(process.env['KILLS'] ?? 3)
-/** More than a node moves between its start and its kill. */
-const BLOCKS_OF_A_KILL = 200
-const LATEST_KILL_MS = 300
+/** What a node moves until its kill; with all moved, it moves those that it makes. */
+const BLOCKS_OF_A_KILL = 80
+const LATEST_KILL_MS = 250
 
 interface Running {
   readonly child: ChildProcess
@@ -202,7 +202,6 @@ test(`${KILLS} kills of a node that moves blocks lose none, seed ${SEED}`, { tim
       if (existsSync(join(folder, 'next'))) midway++
       const found = await verified(dataDir)
       if (found.moved > found.cleared) midway++
-      expect(found.moved, 'blocks are left to be moved').toBeLessThan(found.head - 2 * SEGMENT)
       expect(found.head).toBeGreaterThanOrEqual(last.head)
       expect(found.moved).toBeGreaterThanOrEqual(last.moved)
       await expectRows(dataDir, rows)
