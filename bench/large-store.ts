@@ -3,7 +3,7 @@
  * a second (`paced`), then as fast as they are taken (`flood`), each for `--seconds` and until compaction rests. Random rows are read and a
  * consensus log beside it syncs a vote ten times a second meanwhile, also before (`idle`). One JSON line: milliseconds of batches, reads and votes, bytes
  * written for those given, waits that LevelDB's LOG names, open and mapped tables, memory (Linux). A folder that is there already is used again.
- *   node bench/large-store.ts [--gib 10] [--seconds 90] [--rows 4000] [--memory MIB] [--datadir DIR]
+ *   node bench/large-store.ts [--gib 10] [--seconds 90] [--rows 1000] [--memory MIB] [--datadir DIR]
  */
 import { randomBytes } from 'node:crypto'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -22,7 +22,7 @@ const { values } = parseArgs({
   options: {
     gib: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '90' },
-    rows: { type: 'string', default: '4000' },
+    rows: { type: 'string', default: '1000' },
     memory: { type: 'string' },
     datadir: { type: 'string' },
   },
@@ -34,9 +34,9 @@ const path = join(folder, 'db')
 mkdirSync(folder, { recursive: true })
 
 const KEY_BYTES = 32
-const VALUE_BYTES = 224
+const VALUE_BYTES = 992
 const ROW_BYTES = KEY_BYTES + VALUE_BYTES
-const FILL_ROWS = 20_000
+const FILL_ROWS = 5_000
 const VOTE_BYTES = 200
 const READS = 100
 const MIB = 2 ** 20

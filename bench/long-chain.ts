@@ -2,8 +2,9 @@
  * A long chain of a committee of four: makes `--blocks` blocks (each fiftieth with a transaction that logs its sender, of 200 senders, or
  * each with `--transfers` to 100,000 accounts), moves old blocks to segments and indexes their logs as a node does, and prints one JSON line: bytes
  * a block in segments and in tables, milliseconds of a node's starts, of the logs of one sender over all blocks (cold: the first request of a
- * process), with `--sync` blocks a second of a follower, and twelve parts of the making and of the sync. A folder that is there already is used again.
- *   node bench/long-chain.ts [--blocks 1000000] [--transfers 0] [--datadir DIR] [--sync]
+ * process), with `--sync` blocks a second of a follower, and `--parts` of the making and of the sync. A folder that is there already is used again;
+ * `--follower`: a follower's, such as a copy of `source` before more blocks were made.
+ *   node bench/long-chain.ts [--blocks 1000000] [--transfers 0] [--parts 12] [--starts 5] [--datadir DIR] [--sync [--follower DIR]]
  */
 import {
   existsSync,
@@ -34,6 +35,9 @@ const { values } = parseArgs({
   options: {
     blocks: { type: 'string', default: '1000000' },
     transfers: { type: 'string', default: '0' },
+    parts: { type: 'string', default: '12' },
+    starts: { type: 'string', default: '5' },
+    follower: { type: 'string' },
     datadir: { type: 'string' },
     sync: { type: 'boolean', default: false },
   },
@@ -42,8 +46,8 @@ const blocks = Number(values.blocks)
 const transfers = Number(values.transfers)
 const folder = values.datadir ?? join(tmpdir(), `long-chain-${blocks}`)
 const LOGGED = 50
-const STARTS = 5
-const PARTS = 12
+const STARTS = Number(values.starts)
+const PARTS = Number(values.parts)
 const RECEIVERS = 100_000
 /** Init code of a contract that logs its caller as a topic. */
 const LOGGER = Buffer.from('64335f5fa1005f526005601bf3', 'hex')
@@ -67,30 +71,44 @@ const memoryMiB = (pid: number | undefined) => {
   return { rssMiB: of('VmRSS'), anonymousMiB: of('RssAnon') }
 }
 
+/** Milliseconds of processor time of a process so far (Linux); the kernel counts in hundredths of a second. */
+const cpuMsOf = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
 /** Parts of the way to the last block, each told on stderr when it ends. */
 class Curve {
   readonly parts: object[] = []
   #times: number[] = []
-  #from: { number: number; ms: number }
+  readonly #pid: number
+  readonly #first: number
+  #from: { number: number; ms: number; cpuMs: number }
 
-  constructor(number: number) {
-    this.#from = { number, ms: performance.now() }
+  /** `pid`: the process whose time is measured. */
+  constructor(number: number, pid: number) {
+    this.#pid = pid
+    this.#first = number
+    this.#from = { number, ms: performance.now(), cpuMs: cpuMsOf(pid) }
   }
 
   /** Called at a block, with the milliseconds of what was measured there. */
   at(number: number, ms: number | undefined, more: () => object): void {
     if (ms !== undefined) this.#times.push(ms)
     const { length } = this.parts
-    if (number < Math.floor((blocks * (length + 1)) / PARTS) || length === PARTS) return
-    const nowMs = performance.now()
-    const perSecond = round(((number - this.#from.number) * 1_000) / (nowMs - this.#from.ms))
+    const end = this.#first + Math.floor(((blocks - this.#first) * (length + 1)) / PARTS)
+    if (number < end || length === PARTS) return
+    const to = { number, ms: performance.now(), cpuMs: cpuMsOf(this.#pid) }
+    const count = number - this.#from.number
+    const perSecond = round((count * 1_000) / (to.ms - this.#from.ms))
+    const cpuMs = Math.round(((to.cpuMs - this.#from.cpuMs) / count) * 100) / 100
     const times = this.#times
     const spread = { p50: median(times), p99: quantile(times, 0.99), max: quantile(times, 1 - 1 / times.length) }
-    const part = { number, perSecond, ...(times.length > 0 && { ms: spread }), ...more() }
+    const part = { number, perSecond, cpuMs, ...(times.length > 0 && { ms: spread }), ...more() }
     this.parts.push(part)
     process.stderr.write(`${JSON.stringify(part)}\n`)
     this.#times = []
-    this.#from = { number, ms: nowMs }
+    this.#from = to
   }
 }
 
@@ -107,6 +125,7 @@ const submit = async (chain: TestChain, number: number): Promise<void> => {
 const make = async (dir: string) => {
   const chain = await openTestChain(dir, { mode: 'wasm', genesis })
   const { store, sources } = chain
+  chain.clock.ms = Math.max(chain.clock.ms, chain.chain.head().timestamp * 1_000)
   const mover = new SegmentMover({
     ...{ store, blocks: sources.blocks, logger: silentLogger },
     head: () => chain.chain.head().number,
@@ -115,7 +134,7 @@ const make = async (dir: string) => {
   const contractOf = async (): Promise<Hex | null | undefined> =>
     (await sources.blocks.receipts(LOGGED))?.[0]?.contractAddress
   let contract = await contractOf()
-  const curve = new Curve(chain.chain.head().number)
+  const curve = new Curve(chain.chain.head().number, process.pid)
   for (let number = chain.chain.head().number + 1; number <= blocks; number++) {
     if (transfers > 0) await submit(chain, number)
     else if (number % LOGGED === 0) {
@@ -189,14 +208,16 @@ for (let i = 0; i < STARTS; i++) {
 }
 
 const sync = async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'tandem-follower-'))
+  const dir = values.follower ?? mkdtempSync(join(tmpdir(), 'tandem-follower-'))
   const server = await started(source, [])
   const { node } = await started(dir, ['--peers', (await server.node.ready).peer as string])
   const startedMs = performance.now()
   const { http } = await node.ready
-  const curve = new Curve(0)
-  for (let number = 0; number < blocks; await sleep(500)) {
-    number = Number(await rpc<Hex>(http, 'eth_blockNumber', []))
+  const head = async () => Number(await rpc<Hex>(http, 'eth_blockNumber', []))
+  const first = await head()
+  const curve = new Curve(first, node.child.pid as number)
+  for (let number = first; number < blocks; await sleep(500)) {
+    number = await head()
     curve.at(number, undefined, () => ({
       ...{ diskMiB: diskMiB(dir), ...memoryMiB(node.child.pid) },
       server: memoryMiB(server.node.child.pid),
@@ -205,8 +226,8 @@ const sync = async () => {
   const seconds = (performance.now() - startedMs) / 1_000
   await node.end('SIGTERM', 60_000)
   await server.node.end('SIGTERM', 60_000)
-  rmSync(dir, { recursive: true, force: true })
-  return { seconds: round(seconds), perSecond: round(blocks / seconds), parts: curve.parts }
+  if (values.follower === undefined) rmSync(dir, { recursive: true, force: true })
+  return { seconds: round(seconds), perSecond: round((blocks - first) / seconds), parts: curve.parts }
 }
 
 const segments = join(source, 'db', 'segments')
