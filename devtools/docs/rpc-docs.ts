@@ -28,6 +28,7 @@ const schemaName = (schema: JsonSchema): string => {
   const {
     title,
     type,
+    pattern,
     anyOf,
     items,
     enum: values,
@@ -35,6 +36,7 @@ const schemaName = (schema: JsonSchema): string => {
   } = schema as {
     title?: string
     type?: string
+    pattern?: string
     anyOf?: readonly JsonSchema[]
     items?: JsonSchema
     enum?: readonly string[]
@@ -45,6 +47,8 @@ const schemaName = (schema: JsonSchema): string => {
   if (values !== undefined) return values.map(value => `'${value}'`).join(' or ')
   if (only !== undefined) return String(only)
   if (type === 'array') return items === undefined ? 'array' : `${schemaName(items)}[]`
+  // Bytes of a bounded length.
+  if (pattern?.startsWith('^0x([0-9a-f]{2})')) return 'DATA'
   return type ?? 'any'
 }
 

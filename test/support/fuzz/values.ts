@@ -102,6 +102,7 @@ export class ValueMaker {
     if (pattern.includes('{64}')) return random.pick(hashes.items)
     if (pattern.includes('{1,16}')) return random.chance(0.5) ? this.#hex(8) : `0x${random.below(0xffff).toString(16)}`
     if (pattern.includes('{0,64}')) return random.chance(0.5) ? this.#hex(random.below(33)) : `0x${random.below(9)}`
+    if (pattern.includes('{0,32}')) return this.#hex(random.below(33))
     if (pattern.includes('(?:ns|')) return `${1 + random.below(500)}ms`
     if (pattern.startsWith('^([0-9]{1,')) return this.#loose(name, head)
     if (pattern.includes('[0-9a-f]?)')) return `0x${random.below(256).toString(16)}`

@@ -59,10 +59,14 @@ const transactions: Codec<readonly Uint8Array[]> = codec('transactions', listOf(
   asArray(value, '[]hexutil.Bytes').map(parseBytes),
 )
 
-const extraData: Codec<Uint8Array> = codec('extraData', DATA_SCHEMA, value => {
-  const bytes = parseBytes(value)
-  return bytes.byteLength > 32 ? invalidValue('longer than 32 bytes') : bytes
-})
+const extraData: Codec<Uint8Array> = codec(
+  'extraData',
+  { type: 'string', pattern: '^0x([0-9a-f]{2}){0,32}$' },
+  value => {
+    const bytes = parseBytes(value)
+    return bytes.byteLength > 32 ? invalidValue('longer than 32 bytes') : bytes
+  },
+)
 
 /** Methods of the execution APIs' namespace for tests. */
 export const testing = {
