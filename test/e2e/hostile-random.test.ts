@@ -14,11 +14,11 @@ const LANES = 10
 /** The requests go on until the subscriptions among them have told this much; blocks come by the clock. */
 const NOTIFICATIONS = 100
 /**
- * Wants the RLP of a whole block, an account that is impersonated at that moment, a transaction of the node that is still pending, or one without a gap
- * that a block takes while the request waits.
+ * Wants the RLP of a whole block, an account that is impersonated at that moment, a transaction of the node that is still pending, one without a gap
+ * that a block takes while the request waits, or the hash of the head at that moment with a time after it.
  */
 const BY_CHANCE =
-  /^(debug_traceBlock|eth_sendUnsignedTransaction|(eth|native)_resend|(eth|native)_sendRawTransactionSync)$/
+  /^(debug_traceBlock|eth_sendUnsignedTransaction|(eth|native)_resend|(eth|native)_sendRawTransactionSync|testing_buildBlockV1)$/
 /** Of the resident set, from the first quarter to the end, MB: heap room that is not given back, no leak. */
 const GROWTH_MB = 120
 
