@@ -58,10 +58,12 @@ const quantile = (times: readonly number[], share: number): number =>
   round(times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? 0)
 const median = (times: readonly number[]): number => quantile(times, 0.5)
 
-const bytesOf = (path: string): number =>
-  lstatSync(path).isDirectory()
-    ? readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0)
-    : lstatSync(path).size
+/** Bytes of a file, or of all in a folder; a node may delete files meanwhile. */
+const bytesOf = (path: string): number => {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat?.isDirectory()) return stat?.size ?? 0
+  return readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0)
+}
 const diskMiB = (dir: string): number => Math.round(bytesOf(join(dir, 'db')) / 2 ** 20)
 
 /** Resident memory of a process, and of it what no file has, MiB (Linux). */
