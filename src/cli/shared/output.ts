@@ -1,5 +1,5 @@
 import { isCoded } from '@tandem/base/errors.ts'
-import { withoutTrailing } from '@tandem/base/text.ts'
+import { formatExact } from '@tandem/web/amounts.ts'
 import { explainError, explainSystemError } from './explain-error.ts'
 
 /** Prints why a command failed and what to do, and sets the exit status. */
@@ -24,8 +24,4 @@ export const errorMessage = (error: unknown): string => {
 }
 
 /** Formats wei as tokens, with thousands separators and no trailing zeros; without Intl, which takes a tenth of a start to load. */
-export const formatTokens = (wei: bigint): string => {
-  const fraction = withoutTrailing((wei % 10n ** 18n).toString().padStart(18, '0'), '0')
-  const whole = (wei / 10n ** 18n).toString().replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, ',')
-  return `${whole}${fraction && `.${fraction}`}`
-}
+export const formatTokens = (wei: bigint): string => formatExact(wei, 18)
