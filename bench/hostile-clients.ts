@@ -19,6 +19,7 @@ import { sleep, spawnNode } from '../test/support/node-process.ts'
 import { scrape } from '../test/support/scrape.ts'
 import type { AttackersOptions, AttackersReport, ToAttackers } from './hostile-clients/attackers.ts'
 import type { HonestReport } from './hostile-clients/honest.ts'
+import { memoryMiB } from './process-usage.ts'
 import { quantile, thinned } from './soak/samples.ts'
 
 const { values, positionals } = parseArgs({
@@ -93,10 +94,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const ready = await node.ready
 await sleep(CALM_MS / 2)
 const { pid = 0 } = node.child
-const rssMb = (): number => {
-  const [, kilobytes = Number.NaN] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Math.round(Number(kilobytes) / 1_024)
-}
+const rssMb = (): number => memoryMiB(pid).rssMiB
 const fresh = rssMb()
 const target = await layMines(ready)
 

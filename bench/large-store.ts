@@ -17,6 +17,7 @@ import { openWal } from '../src/consensus/wal/wal.ts'
 import { BUCKETS } from '../src/storage/buckets.ts'
 import { Store } from '../src/storage/store.ts'
 import { sleep } from '../test/support/node-process.ts'
+import { memoryMiB } from './process-usage.ts'
 
 const { values } = parseArgs({
   options: {
@@ -65,9 +66,8 @@ const spread = (times: readonly number[]) => {
   return { count: times.length, p50: at(0.5), p99: at(0.99), longest: at(1) }
 }
 
-const numberOf = (file: string, name: string): number =>
-  Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/self/${file}`, 'utf8'))?.[1])
-const written = (): number => numberOf('io', 'write_bytes')
+/** Bytes that this process has had written so far. */
+const written = (): number => Number(/^write_bytes: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
 
 /** Open files and mapped tables of this process. */
 const files = () => {
@@ -89,8 +89,7 @@ const files = () => {
     openTables: open.filter(name => name.endsWith('.ldb')).length,
     mappedTables: tables.length,
     mappedMiB: Math.round(bytes / MIB),
-    rssMiB: Math.round(numberOf('status', 'VmRSS') / 1_024),
-    anonymousMiB: Math.round(numberOf('status', 'RssAnon') / 1_024),
+    ...memoryMiB(process.pid),
   }
 }
 

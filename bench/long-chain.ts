@@ -6,16 +6,7 @@
  * `--follower`: a follower's, such as a copy of `source` before more blocks were made.
  *   node bench/long-chain.ts [--blocks 1000000] [--transfers 0] [--parts 12] [--starts 5] [--datadir DIR] [--sync [--follower DIR]]
  */
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -30,6 +21,7 @@ import { openTestChain, signedRaw, type TestChain } from '../test/support/chain.
 import { rpc } from '../test/support/devnet.ts'
 import { type NodeProcess, sleep, spawnNode } from '../test/support/node-process.ts'
 import { decideNext, GENESIS, genesis, SENDER_KEYS } from './committee/certified-chain.ts'
+import { cpuMsOf, memoryMiB } from './process-usage.ts'
 
 const { values } = parseArgs({
   options: {
@@ -65,19 +57,6 @@ const bytesOf = (path: string): number => {
   return readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0)
 }
 const diskMiB = (dir: string): number => Math.round(bytesOf(join(dir, 'db')) / 2 ** 20)
-
-/** Resident memory of a process, and of it what no file has, MiB (Linux). */
-const memoryMiB = (pid: number | undefined) => {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const of = (name: string) => Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024)
-  return { rssMiB: of('VmRSS'), anonymousMiB: of('RssAnon') }
-}
-
-/** Milliseconds of processor time of a process so far (Linux); the kernel counts in hundredths of a second. */
-const cpuMsOf = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}
 
 /** Parts of the way to the last block, each told on stderr when it ends. */
 class Curve {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { connect as connectTls } from 'node:tls'
 import { generateNodeKey } from '../src/network/transport/node-key.ts'
 import { certificatePem } from '../test/support/certificate.ts'
 import { spawnNode } from '../test/support/node-process.ts'
+import { cpuMsOf } from './process-usage.ts'
 
 /*
  * Cost of a call by the options of the public port: `node bench/public-port.ts [option...]`, one JSON line for each option and method. CPU time of the
@@ -63,12 +64,6 @@ const OPTIONS: Readonly<Record<string, Option>> = {
   tls: { args: tls },
 }
 
-/** CPU seconds of a process so far. */
-const cpuSeconds = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
 /** Sends the request `count` times, each after the answer to the one before. */
 const repeat = (socket: Socket, request: string, count: number): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -99,9 +94,9 @@ const measure = async (option: string, { args, headers = () => '' }: Option): Pr
         }),
       )
     await run(CALLS / 4)
-    const [beganMs, before] = [performance.now(), cpuSeconds(node.child.pid as number)]
+    const [beganMs, before] = [performance.now(), cpuMsOf(node.child.pid as number)]
     await run(CALLS)
-    const seconds = cpuSeconds(node.child.pid as number) - before
+    const seconds = (cpuMsOf(node.child.pid as number) - before) / 1_000
     const perSecond = Math.round((CALLS * 1_000) / (performance.now() - beganMs))
     const figures = { cpuMicrosPerCall: Math.round((seconds * 1e6) / CALLS), callsPerSecond: perSecond }
     process.stdout.write(`${JSON.stringify({ bench: 'public-port', option, method, ...figures })}\n`)

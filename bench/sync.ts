@@ -6,7 +6,7 @@
  *   node bench/sync.ts [empty blocks] [full blocks] [transfers in each]     (default: 10000 30 2000)
  * FOLLOWER_OPTIONS in the environment is handed to the follower's Node, for example --cpu-prof.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -18,6 +18,7 @@ import { openTestChain, signedRaw, type TestChain } from '../test/support/chain.
 import { rpc } from '../test/support/devnet.ts'
 import { spawnNode } from '../test/support/node-process.ts'
 import { decideNext, GENESIS, genesis, SENDER_KEYS } from './committee/certified-chain.ts'
+import { cpuMsOf } from './process-usage.ts'
 
 /** Full blocks raise the base fee. */
 const FEES = { maxFeePerGas: 700n * 10n ** 9n, maxPriorityFeePerGas: 700n * 10n ** 9n }
@@ -61,12 +62,6 @@ const measureLocal = async (dir: string, decided: readonly Decided[]): Promise<n
   } finally {
     await chain.close()
   }
-}
-
-/** Milliseconds of processor time of a process so far; the kernel counts in hundredths of a second. */
-const cpuMsOf = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 const measureSync = async (dir: string, genesisFile: string, count: number) => {
