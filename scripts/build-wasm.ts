@@ -1,6 +1,6 @@
 /**
- * Writes the names that modules share with TypeScript, and compiles the AssemblyScript modules to the committed `.wasm` beside them. `--check` compares instead of writing and fails on
- * a difference. The compiler is pinned, so the same source gives the same bytes.
+ * Compiles the AssemblyScript modules to the committed `.wasm` beside them. `--check` compares instead of writing and fails on a difference.
+ * The compiler is pinned, so the same source gives the same bytes.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -48,6 +48,7 @@ export const compile = async (entry: string): Promise<Uint8Array> => {
   const isSteps = entry === EVM_STEPS
   const options = ['--baseDir', ROOT, '--outFile', 'out.wasm', '--use', `STEPS=${Number(isSteps)}`, ...FLAGS]
   const { error, stderr } = await asc.main([isSteps ? EVM : entry, ...options], {
+    readFile: async path => NAME_FILES[path] ?? (await readFile(`${ROOT}${path}`, 'utf8').catch(() => null)),
     writeFile: (_name: string, contents: Uint8Array | string) => {
       if (typeof contents !== 'string') output = contents
     },
@@ -58,14 +59,11 @@ export const compile = async (entry: string): Promise<Uint8Array> => {
 
 const main = async (): Promise<void> => {
   const check = process.argv.includes('--check')
-  const put = async (path: string, bytes: Buffer): Promise<void> => {
-    if (!check) await writeFile(path, bytes)
-    else if (!bytes.equals(await readFile(path))) throw new Error(`${path} is not what its source gives`)
-  }
-  for (const [path, text] of Object.entries(NAME_FILES)) await put(`${ROOT}${path}`, Buffer.from(text))
   for (const entry of MODULES) {
     const bytes = Buffer.from(await compile(entry))
-    await put(wasmPath(entry), bytes)
+    if (!check) await writeFile(wasmPath(entry), bytes)
+    else if (!bytes.equals(await readFile(wasmPath(entry))))
+      throw new Error(`${entry} gives other bytes than its module`)
     console.log(`${entry}: ${bytes.byteLength} bytes`)
   }
 }

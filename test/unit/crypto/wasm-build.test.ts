@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { compile, MODULES, wasmPath } from '../../../scripts/build-wasm.ts'
-import { NAME_FILES } from '../../../scripts/wasm-names.ts'
 
 test.each(MODULES)(
   'the committed module of %s is what its source compiles to',
@@ -11,7 +10,3 @@ test.each(MODULES)(
   },
   60_000,
 )
-
-test.each(Object.entries(NAME_FILES))('the committed names in %s are those of their table', (path, text) => {
-  expect(readFileSync(path, 'utf8')).toBe(text)
-})

@@ -1,6 +1,6 @@
 import { REASON } from '../../failure-reasons.ts'
 
-/* Numbers shared by the module and its host. `npm run build:wasm` writes their names for the module (assembly/layout.ts). */
+/* Numbers shared by the module and its host, which the build names for the module (scripts/wasm-names.ts). */
 
 /** Results of `run`, `startCall` and `startCreation`; after all but the last one the operation is repeated. */
 export const STATUS = {

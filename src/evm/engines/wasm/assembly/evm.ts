@@ -1,4 +1,7 @@
-/* Module of engines/wasm/machine.ts: the functions that the host calls before, while and after a message runs. */
+/*
+ * Module of engines/wasm/machine.ts: the functions that the host calls before, while and after a message runs. Its files `layout`, `opcodes`
+ * and `forks` are made at the build, of numbers that TypeScript has (scripts/wasm-names.ts).
+ */
 import { copy, equal, swapBytes } from "./word";
 import { accounts, bytesTouched, framesStart, layOut, slots, refresh, reserve, align, exhausted, logsStart, returned } from "./memory";
 import { accountAt, accountIndexMask, accountsAt, mustDrain, beginAccounts, usedAccount, usedAccounts, setSeed } from "./accounts";
