@@ -22,7 +22,6 @@ import {
   STRING_SCHEMA,
   strings,
 } from '../codecs/schemas.ts'
-import { type Context, partOf } from '../router/context.ts'
 import { type MethodTable, method } from '../router/method.ts'
 import { type Codec, codec } from '../router/method-description.ts'
 
@@ -80,13 +79,10 @@ const peerJson = (peer: PeerDescription) => ({
   },
 })
 
-const peersOf = (context: Context) => partOf(context, 'peers')
-
 /** Peers of the node; served on the operator port only, by nodes that pass the network (Services.peers). */
 export const admin = {
   admin_nodeInfo: method({
     summary: 'Identity and addresses of this node on the network',
-    params: [],
     result: objectOf('NodeSelf', {
       id: ID_SCHEMA,
       name: STRING_SCHEMA,
@@ -96,25 +92,24 @@ export const admin = {
       protocolVersion: INTEGER_SCHEMA,
     }),
     requires: 'peers',
-    handler: context => {
-      const { id, client, url, listening, validator, protocolVersion } = peersOf(context).self()
+    handler: ({ peers }) => {
+      const { id, client, url, listening, validator, protocolVersion } = peers.self()
       return { id, name: client, url, listening, validator, protocolVersion }
     },
   }),
   admin_peers: method({
     summary: 'The connected nodes; `connectedAt` is in seconds since 1970, `score` from 0 down to -100',
-    params: [],
     result: listOf(PEER_SCHEMA),
     requires: 'peers',
-    handler: context => peersOf(context).peers().map(peerJson),
+    handler: ({ peers }) => peers.peers().map(peerJson),
   }),
   admin_addPeer: method({
     summary: 'Adds a static peer: redialed as long as this node runs, in a reserved slot, with its score cleared',
     params: [peerUrlParam],
     result: BOOLEAN_SCHEMA,
     requires: 'peers',
-    handler: (context, address) => {
-      peersOf(context).addPeer(address)
+    handler: ({ peers }, address) => {
+      peers.addPeer(address)
       return true
     },
   }),
@@ -123,6 +118,6 @@ export const admin = {
     params: [peerUrlParam],
     result: BOOLEAN_SCHEMA,
     requires: 'peers',
-    handler: (context, { id }) => peersOf(context).removePeer(id),
+    handler: ({ peers }, { id }) => peers.removePeer(id),
   }),
 } satisfies MethodTable

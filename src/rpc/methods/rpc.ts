@@ -45,7 +45,6 @@ const openRpcDocument = (methods: MethodDescriptions): object => ({
 export const web3 = {
   web3_clientVersion: method({
     summary: 'Name and version of the node',
-    params: [],
     result: STRING_SCHEMA,
     handler: ({ info }) => info.web3ClientVersion ?? info.clientVersion,
   }),
@@ -60,25 +59,21 @@ export const web3 = {
 export const net = {
   net_version: method({
     summary: 'Network id in decimal',
-    params: [],
     result: { type: 'string', pattern: '^[0-9]+$' },
     handler: ({ view }) => String(view.params.networkId),
   }),
   net_networkID: method({
     summary: 'Network id as a number',
-    params: [],
     result: INTEGER_SCHEMA,
     handler: ({ view }) => view.params.networkId,
   }),
   net_listening: method({
     summary: 'Whether the node takes connections of peers',
-    params: [],
     result: BOOLEAN_SCHEMA,
     handler: ({ info }) => info.listening(),
   }),
   net_peerCount: method({
     summary: 'Number of peers',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: ({ info }) => toQuantity(info.peerCount()),
   }),
@@ -99,14 +94,12 @@ const documentOf = (methods: MethodDescriptions): RawJson => {
 export const rpc = {
   rpc_modules: method({
     summary: 'Namespaces of this endpoint and their versions',
-    params: [],
     result: { type: 'object', additionalProperties: { const: '1.0' } },
     // Only served namespaces: one whose methods need missing parts of the node is left out.
     handler: ({ methods }) => Object.fromEntries(namespacesIn(methods).map(name => [name, '1.0'])),
   }),
   'rpc.discover': method({
     summary: 'The OpenRPC document of this endpoint',
-    params: [],
     result: OPENRPC_SCHEMA,
     handler: ({ methods }) => documentOf(methods),
   }),

@@ -44,7 +44,6 @@ const contentJson = (pool: ClientPoolPort, json: (accounts: Accounts) => string)
 export const txpool = {
   txpool_status: method({
     summary: 'Number of transactions in the pool',
-    params: [],
     result: objectOf('PoolStatus', { pending: QUANTITY_SCHEMA, queued: QUANTITY_SCHEMA }),
     handler: ({ pool }) => {
       const { pending, queued } = pool.counts()
@@ -53,7 +52,6 @@ export const txpool = {
   }),
   txpool_content: method({
     summary: 'All transactions of the pool by account and nonce',
-    params: [],
     result: contentOf('PoolContent', mapOf(TRANSACTION_SCHEMA)),
     handler: ({ pool }) => contentJson(pool, byAccounts(whole)),
   }),
@@ -69,7 +67,6 @@ export const txpool = {
   }),
   txpool_inspect: method({
     summary: 'All transactions of the pool as one line of text each',
-    params: [],
     result: contentOf('PoolSummary', mapOf(STRING_SCHEMA)),
     handler: ({ pool }) => contentJson(pool, byAccounts(short)),
   }),

@@ -1,4 +1,3 @@
-import { assert } from '@tandem/base/assert.ts'
 import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { ChainView, ClientPoolPort } from '../../chain/store/types.ts'
 import type { CallService } from '../../evm/calls/types.ts'
@@ -63,10 +62,3 @@ export interface Context extends Services {
 
 export const hasRequirement = (services: Services, requirement: Requirement | undefined): boolean =>
   requirement === undefined || services[requirement] !== undefined
-
-/** Returns a part of the node that a method requires. */
-export const partOf = <Name extends Requirement>(services: Services, name: Name): NonNullable<Services[Name]> => {
-  const part = services[name]
-  assert(part != null, 'a method is served only where its part exists')
-  return part
-}

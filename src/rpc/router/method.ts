@@ -1,6 +1,6 @@
 import type { SemaphoreLimits } from '@tandem/base/async/fair-semaphore.ts'
 import type { CallEffect } from './call-order.ts'
-import type { Context } from './context.ts'
+import type { Context, Services } from './context.ts'
 import type { Codec, MethodDescription, MethodDescriptions, Requirement } from './method-description.ts'
 import type { JsonSchema } from './raw-json.ts'
 
@@ -21,18 +21,23 @@ export interface Method extends MethodDescription {
   readonly chargesBytes: boolean
   readonly slot: Slot | undefined
   /** Returns synchronously where it can: a plain value costs no promise. */
-  readonly handler: (context: Context, ...args: never[]) => unknown
+  readonly handler: (context: never, ...args: never[]) => unknown
 }
 
 type Values<P extends readonly Codec<unknown>[]> = { -readonly [I in keyof P]: P[I] extends Codec<infer T> ? T : never }
 
-interface MethodDeclaration<P extends readonly Codec<unknown>[]> {
+/** Context of the methods that require a part of the node: they are served only where it exists. */
+export type ContextWith<R extends Requirement> = Context & Required<Pick<Services, R>>
+
+/** Declaration of a method, without what has a default. */
+export interface MethodDeclaration<P extends readonly Codec<unknown>[], R extends Requirement> {
   readonly summary: string
-  readonly params: P
+  /** None by default. */
+  readonly params?: P
   readonly result: JsonSchema
-  readonly handler: (context: Context, ...args: Values<P>) => unknown
+  readonly handler: (context: ContextWith<R>, ...args: Values<P>) => unknown
   readonly notes?: string
-  readonly requires?: Requirement
+  readonly requires?: R
   readonly socketOnly?: boolean
   readonly needsId?: boolean
   readonly effect?: CallEffect
@@ -43,9 +48,11 @@ interface MethodDeclaration<P extends readonly Codec<unknown>[]> {
 }
 
 /** Declares a method; the argument types of the handler follow from the codecs. */
-export const method = <const P extends readonly Codec<unknown>[]>(declaration: MethodDeclaration<P>): Method => ({
+export const method = <const P extends readonly Codec<unknown>[] = readonly [], R extends Requirement = never>(
+  declaration: MethodDeclaration<P, R>,
+): Method => ({
   summary: declaration.summary,
-  params: declaration.params,
+  params: declaration.params ?? [],
   result: declaration.result,
   notes: declaration.notes,
   requires: declaration.requires,
@@ -59,10 +66,6 @@ export const method = <const P extends readonly Codec<unknown>[]>(declaration: M
   slot: declaration.slot,
   handler: declaration.handler as Method['handler'],
 })
-
-/** Returns a method that only a development chain serves. */
-export const devMethod = <const P extends readonly Codec<unknown>[]>(declaration: MethodDeclaration<P>): Method =>
-  method({ ...declaration, requires: 'dev' })
 
 /** Returns a method that the operator switched off: it throws `error`, whatever its arguments. */
 export const disabledMethod = (declared: Method, error: Error): Method => ({

@@ -30,7 +30,6 @@ export const debug = {
   }),
   debug_getBadBlocks: method({
     summary: 'Invalid blocks: none, since a block is committed only when it is valid',
-    params: [],
     result: { type: 'array', maxItems: 0 },
     weight: 50,
     handler: () => [],

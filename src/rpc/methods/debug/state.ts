@@ -18,11 +18,11 @@ import { hashes, INTEGER_SCHEMA, listOf, objectOf, orNull, STRING_SCHEMA } from 
 import { serverError } from '../../errors.ts'
 import type { BlockRef } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
-import { type MethodTable, method } from '../../router/method.ts'
+import type { MethodTable } from '../../router/method.ts'
 import { type Codec, codec, named, optional } from '../../router/method-description.ts'
-import type { JsonSchema } from '../../router/raw-json.ts'
+import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
 import type { TracedBlock } from '../../trace-port.ts'
-import { committed, GENESIS, TRACES, traced } from './trace.ts'
+import { committed, GENESIS, type TraceContext, traceMethod } from './trace.ts'
 
 const HASH_BYTES = 32
 
@@ -63,7 +63,7 @@ const blocksBetween = async ({ view }: Context, from: number, to: number): Promi
   return blocks
 }
 
-const modified = async (context: Context, startRef: BlockRef, endRef: BlockRef | undefined) => {
+const modified = async (context: TraceContext, startRef: BlockRef, endRef: BlockRef | undefined) => {
   const start = (await committed(context, startRef)).header.number
   if (endRef === undefined && start === 0) throw GENESIS
   const [from, to] =
@@ -74,36 +74,39 @@ const modified = async (context: Context, startRef: BlockRef, endRef: BlockRef |
     const money = await context.economy?.rewards(header.number)
     for (const who of money?.rewards.keys() ?? []) credited.add(who)
   }
-  return traced(context, port => port.modifiedAccounts(blocks, [...credited]))
+  return new StreamedJson(() => context.trace.modifiedAccounts(blocks, [...credited]))
 }
 
-const MODIFIED_NOTES =
-  'One argument: changed by that block. Two: different after the second from after the first; ' +
-  `at most ${TRACE_LIMITS.modifiedBlocks} blocks. The state before them must still be there.`
+const modifiedAccounts = traceMethod({
+  summary: 'Accounts that blocks changed, in the order of their hashed addresses',
+  params: [blockNumber, optional(blockNumber)],
+  result: listOf(ADDRESS_SCHEMA),
+  notes:
+    'One argument: changed by that block. Two: different after the second from after the first; ' +
+    `at most ${TRACE_LIMITS.modifiedBlocks} blocks. The state before them must still be there.`,
+  handler: modified,
+})
 
 /** Debug methods that iterate the state, which is keyed by hash (docs/design/rpc.md#state-by-hash). */
 export const debugState = {
-  debug_storageRangeAt: method({
+  debug_storageRangeAt: traceMethod({
     summary: 'Storage of an account between the transactions of a block, in the order of the hashed slots',
     params: [block, named('txIndex', count), address, named('keyStart', data), named('maxResult', count)],
     result: objectOf('StorageRange', {
       storage: mapOf(objectOf('StorageEntry', { key: orNull(HASH_SCHEMA), value: HASH_SCHEMA })),
       nextKey: orNull(HASH_SCHEMA),
     }),
-    requires: 'trace',
     notes:
       'Members of `storage` are named by the keccak of their slot; `key` is the slot where it is known (written by a transaction ' +
       `of the block before, or below 256), else null. At most ${TRACE_LIMITS.storageResults} at once; \`nextKey\` is where to go on.`,
-    weight: 50,
-    slot: TRACES,
     handler: async (context, ref, after, who, start, limit) => {
       const found = await committed(context, ref, after)
       if (found.header.number === 0) throw GENESIS
       const range = { after, address: who, start: startKey(start), limit: Math.min(limit, TRACE_LIMITS.storageResults) }
-      return traced(context, port => port.storageRange(found, range))
+      return new StreamedJson(() => context.trace.storageRange(found, range))
     },
   }),
-  debug_accountRange: method({
+  debug_accountRange: traceMethod({
     summary: 'Accounts after a block, in the order of their hashed addresses',
     params: [
       block,
@@ -114,12 +117,9 @@ export const debugState = {
       flag('incompletes'),
     ],
     result: objectOf('Dump', { root: STRING_SCHEMA, accounts: mapOf(ACCOUNT_SCHEMA) }, { next: STRING_SCHEMA }),
-    requires: 'trace',
     notes:
       'Addresses are known from the newest transactions; other accounts are left out, or with `incompletes` named ' +
       `\`pre(hash)\`. Storage holds the slots below 256. At most ${TRACE_LIMITS.rangeResults} at once; \`next\`, in base64, is where to go on.`,
-    weight: 50,
-    slot: TRACES,
     handler: async (context, ref, start, limit, noCode = false, noStorage = false, incompletes = false) => {
       const found = await committed(context, ref)
       const most = TRACE_LIMITS.rangeResults
@@ -130,27 +130,9 @@ export const debugState = {
         withStorage: !noStorage,
         incompletes,
       }
-      return traced(context, port => port.accountRange(found, range))
+      return new StreamedJson(() => context.trace.accountRange(found, range))
     },
   }),
-  debug_getModifiedAccountsByNumber: method({
-    summary: 'Accounts that blocks changed, in the order of their hashed addresses',
-    params: [blockNumber, optional(blockNumber)],
-    result: listOf(ADDRESS_SCHEMA),
-    requires: 'trace',
-    notes: MODIFIED_NOTES,
-    weight: 50,
-    slot: TRACES,
-    handler: modified,
-  }),
-  debug_getModifiedAccountsByHash: method({
-    summary: 'Accounts that blocks changed, in the order of their hashed addresses',
-    params: [hash, optional(hash)],
-    result: listOf(ADDRESS_SCHEMA),
-    requires: 'trace',
-    notes: MODIFIED_NOTES,
-    weight: 50,
-    slot: TRACES,
-    handler: modified,
-  }),
+  debug_getModifiedAccountsByNumber: modifiedAccounts,
+  debug_getModifiedAccountsByHash: { ...modifiedAccounts, params: [hash, optional(hash)] },
 } satisfies MethodTable

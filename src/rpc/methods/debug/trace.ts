@@ -12,11 +12,18 @@ import { INTEGER_SCHEMA, integers, listOf, objectOf, STRING_SCHEMA } from '../..
 import { DEFAULT_TRACE, DEFAULT_TRACE_CALL, traceCallConfig, traceConfig } from '../../codecs/trace.ts'
 import { serverError } from '../../errors.ts'
 import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
-import { type Context, partOf } from '../../router/context.ts'
-import { type MethodTable, method, type Slot } from '../../router/method.ts'
-import { optional } from '../../router/method-description.ts'
+import type { Context } from '../../router/context.ts'
+import {
+  type ContextWith,
+  type Method,
+  type MethodDeclaration,
+  type MethodTable,
+  method,
+  type Slot,
+} from '../../router/method.ts'
+import { type Codec, optional } from '../../router/method-description.ts'
 import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
-import type { TraceAnswer, TracedBlock, TracePort } from '../../trace-port.ts'
+import type { TracedBlock } from '../../trace-port.ts'
 
 const STRUCT_LOG_SCHEMA = objectOf(
   'StructLog',
@@ -46,13 +53,15 @@ const NOTES =
 
 const TRACE_SCHEMA: JsonSchema = { anyOf: [STRUCT_LOGS_SCHEMA, { title: 'Result of the tracer' }] }
 
-const portOf = (context: Context) => partOf(context, 'trace')
+/** Context of the methods that run with a tracer. */
+export type TraceContext = ContextWith<'trace'>
 
-export const TRACES: Slot = { limits: TRACE_LIMITS.slots, what: 'traces', isWhileRead: true }
+const TRACES: Slot = { limits: TRACE_LIMITS.slots, what: 'traces', isWhileRead: true }
 
-/** Response of the trace port; it starts when it is read. */
-export const traced = (context: Context, open: (port: TracePort) => TraceAnswer): StreamedJson =>
-  new StreamedJson(() => open(portOf(context)))
+/** Declares a method whose response another thread makes while it is read. */
+export const traceMethod = <const P extends readonly Codec<unknown>[]>(
+  declaration: MethodDeclaration<P, 'trace'>,
+): Method => method<P, 'trace'>({ ...declaration, requires: 'trace', weight: 50, slot: TRACES })
 
 /** Returns a committed block that has at least `count` transactions. */
 export const committed = async ({ view }: Context, ref: BlockRef, count = 0): Promise<TracedBlock> => {
@@ -65,19 +74,25 @@ export const committed = async ({ view }: Context, ref: BlockRef, count = 0): Pr
   return found
 }
 
-const traceTransaction = async (context: Context, id: Hex, config: TraceConfig = DEFAULT_TRACE) => {
-  const { view } = context
+const traceTransaction = async ({ view, trace }: TraceContext, id: Hex, config: TraceConfig = DEFAULT_TRACE) => {
   const place = await view.locate(id)
   const found = place && (await view.blockByNumber(place.number))
   if (place === undefined || found === undefined) throw serverError('transaction not found')
-  return traced(context, port => port.transaction(found, place.index, config))
+  return new StreamedJson(() => trace.transaction(found, place.index, config))
 }
 
-const traceBlock = async (context: Context, ref: BlockRef, config: TraceConfig = DEFAULT_TRACE) => {
+const traceBlock = async (context: TraceContext, ref: BlockRef, config: TraceConfig = DEFAULT_TRACE) => {
   const found = await committed(context, ref)
   if (found.header.number === 0) throw GENESIS
-  return traced(context, port => port.block(found, config))
+  return new StreamedJson(() => context.trace.block(found, config))
 }
+
+const blockTrace = traceMethod({
+  summary: 'Runs the transactions of a block again with a tracer',
+  params: [blockNumber, optional(traceConfig)],
+  result: listOf(objectOf('TransactionTrace', { txHash: HASH_SCHEMA, result: TRACE_SCHEMA })),
+  handler: traceBlock,
+})
 
 /** Returns the hash of an RLP block from its header, the first item; the rest is not decoded. */
 const hashOfEncoded = (encoded: Uint8Array): Hex => {
@@ -91,67 +106,36 @@ const hashOfEncoded = (encoded: Uint8Array): Hex => {
   }
 }
 
-const BLOCK_TRACE = { result: listOf(objectOf('TransactionTrace', { txHash: HASH_SCHEMA, result: TRACE_SCHEMA })) }
-
 /** Debug methods that execute transactions and calls with a tracer. */
 export const debugTrace = {
-  debug_traceTransaction: method({
+  debug_traceTransaction: traceMethod({
     summary: 'Runs a transaction again with a tracer',
     params: [hash, optional(traceConfig)],
     result: TRACE_SCHEMA,
-    requires: 'trace',
     notes: NOTES,
-    weight: 50,
-    slot: TRACES,
     handler: traceTransaction,
   }),
-  debug_traceCall: method({
+  debug_traceCall: traceMethod({
     summary: 'Runs a call with a tracer, on the state after a block or between its transactions',
     params: [callObject, block, optional(traceCallConfig)],
     result: TRACE_SCHEMA,
-    requires: 'trace',
     notes: 'As for eth_call no fee is charged. `txIndex` names how many transactions of the block come before it.',
-    weight: 50,
-    slot: TRACES,
     handler: async (context, args, ref, config = DEFAULT_TRACE_CALL) => {
       const message = callMessageFromArgs(args)
       const { overrides, blockOverrides, after } = config
       const found = await committed(context, ref, after)
       if (after !== undefined && found.header.number === 0) throw GENESIS
-      const call = {
-        message,
-        number: found.header.number,
-        ...defined({ overrides, blockOverrides }),
-      }
-      return traced(context, port => port.call(found, call, after, config))
+      const call = { message, number: found.header.number, ...defined({ overrides, blockOverrides }) }
+      return new StreamedJson(() => context.trace.call(found, call, after, config))
     },
   }),
-  debug_traceBlockByNumber: method({
-    summary: 'Runs the transactions of a block again with a tracer',
-    params: [blockNumber, optional(traceConfig)],
-    ...BLOCK_TRACE,
-    requires: 'trace',
-    weight: 50,
-    slot: TRACES,
-    handler: traceBlock,
-  }),
-  debug_traceBlockByHash: method({
-    summary: 'Runs the transactions of a block again with a tracer',
-    params: [hash, optional(traceConfig)],
-    ...BLOCK_TRACE,
-    requires: 'trace',
-    weight: 50,
-    slot: TRACES,
-    handler: traceBlock,
-  }),
-  debug_traceBlock: method({
+  debug_traceBlockByNumber: blockTrace,
+  debug_traceBlockByHash: { ...blockTrace, params: [hash, optional(traceConfig)] },
+  debug_traceBlock: traceMethod({
     summary: 'Runs the transactions of a block, given as RLP, again with a tracer',
     params: [data, optional(traceConfig)],
-    ...BLOCK_TRACE,
-    requires: 'trace',
+    result: blockTrace.result,
     notes: 'The block must be one of the chain.',
-    weight: 50,
-    slot: TRACES,
     handler: (context, encoded, config) => traceBlock(context, hashOfEncoded(encoded), config),
   }),
 } satisfies MethodTable

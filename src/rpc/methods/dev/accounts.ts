@@ -3,83 +3,50 @@ import { amount, enabled, nonce, position, word } from '../../codecs/dev.ts'
 import { address, BOOLEAN_SCHEMA, data, HASH_SCHEMA, hash } from '../../codecs/scalars.ts'
 import { NULL_SCHEMA, orNull } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
-import { devMethod, type MethodTable } from '../../router/method.ts'
+import type { MethodTable } from '../../router/method.ts'
 import { sendUnsigned } from '../eth/signing.ts'
 import { answerSent } from '../eth/thrown-reverts.ts'
-import { type DevNamespace, devFromContext, emptyResult } from './dev-namespace.ts'
+import { COMMANDS, type DevNamespace, devMethod, nullCommand, trueCommand } from './dev-method.ts'
 
 /** Account and pool methods, under `hardhat_` and `anvil_` alike. */
-export const accountMethods = (namespace: DevNamespace): MethodTable => ({
-  ...editMethods(namespace),
-  ...impersonationMethods(namespace),
-  ...poolMethods(namespace),
-})
-
-/** Edits of the state. */
-const editMethods = (namespace: DevNamespace): MethodTable => {
-  const { done, result } = emptyResult(namespace)
+export const accountMethods = (namespace: DevNamespace): MethodTable => {
+  const command = COMMANDS[namespace]
   return {
-    [`${namespace}_setBalance`]: devMethod({
+    [`${namespace}_setBalance`]: command({
       summary: "Sets an account's balance in wei",
       params: [address, amount],
-      result,
-      handler: async (context, account, balance) => {
-        await devFromContext(context).edit(account, { balance })
-        return done
-      },
+      handler: ({ dev }, account, balance) => dev.edit(account, { balance }),
     }),
-    [`${namespace}_setCode`]: devMethod({
+    [`${namespace}_setCode`]: command({
       summary: "Sets an account's code",
       params: [address, data],
-      result,
-      handler: async (context, account, code) => {
-        await devFromContext(context).edit(account, { code })
-        return done
-      },
+      handler: ({ dev }, account, code) => dev.edit(account, { code }),
     }),
-    [`${namespace}_setNonce`]: devMethod({
+    [`${namespace}_setNonce`]: command({
       summary: "Sets an account's nonce",
       params: [address, nonce],
-      result,
-      handler: async (context, account, nonce) => {
-        await devFromContext(context).edit(account, { nonce })
-        return done
-      },
+      handler: ({ dev }, account, nonce) => dev.edit(account, { nonce }),
     }),
-    [`${namespace}_setStorageAt`]: devMethod({
+    [`${namespace}_setStorageAt`]: trueCommand({
       summary: "Sets a word of an account's storage",
       params: [address, position, word],
-      result: { const: true },
-      handler: async (context, account, slot, value) => {
-        await devFromContext(context).edit(account, { slot: { slot, word: value } })
-        return true
-      },
+      handler: ({ dev }, account, slot, value) => dev.edit(account, { slot: { slot, word: value } }),
     }),
-  }
-}
-
-/** Sending without a key. */
-const impersonationMethods = (namespace: DevNamespace): MethodTable => {
-  const { done, result } = emptyResult(namespace)
-  return {
-    [`${namespace}_impersonateAccount`]: devMethod({
+    [`${namespace}_impersonateAccount`]: command({
       summary: 'Lets an account send transactions (eth_sendTransaction) without its key, a contract too',
       params: [address],
-      result,
-      handler: (context, account) => {
-        devFromContext(context).impersonation.start(account)
-        return done
-      },
+      handler: ({ dev }, account) => dev.impersonation.start(account),
     }),
     [`${namespace}_stopImpersonatingAccount`]: devMethod({
       summary: 'Ends the impersonation of an account',
       params: [address],
       result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : NULL_SCHEMA,
-      handler: (context, account) => {
-        const was = devFromContext(context).impersonation.stop(account)
+      handler: ({ dev }, account) => {
+        const was = dev.impersonation.stop(account)
         return namespace === 'hardhat' ? was : null
       },
     }),
+    ...poolMethods(namespace),
   }
 }
 
@@ -89,10 +56,10 @@ const poolMethods = (namespace: DevNamespace): MethodTable => ({
     summary: 'Takes a transaction out of the pool',
     params: [hash],
     result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : orNull(HASH_SCHEMA),
-    handler: async (context, id) => {
-      const dropped = await devFromContext(context).dropTransactions([id])
+    handler: async ({ dev, view }, id) => {
+      const dropped = await dev.dropTransactions([id])
       if (namespace === 'anvil') return dropped ? id : null
-      if (!dropped && (await context.view.locate(id)) !== undefined)
+      if (!dropped && (await view.locate(id)) !== undefined)
         throw serverError(`Transaction ${id} cannot be dropped because it's already mined`)
       return dropped
     },
@@ -100,33 +67,24 @@ const poolMethods = (namespace: DevNamespace): MethodTable => ({
 })
 
 export const anvilAccounts = {
-  anvil_autoImpersonateAccount: devMethod({
+  anvil_autoImpersonateAccount: nullCommand({
     summary: 'Whether every account may send without its key',
     params: [enabled],
-    result: NULL_SCHEMA,
-    handler: (context, auto) => {
-      devFromContext(context).impersonation.auto = auto
-      return null
+    handler: ({ dev }, auto) => {
+      dev.impersonation.auto = auto
     },
   }),
-  anvil_dropAllTransactions: devMethod({
+  anvil_dropAllTransactions: nullCommand({
     summary: 'Empties the pool',
-    params: [],
-    result: NULL_SCHEMA,
-    handler: async context => {
-      await devFromContext(context).dropAllTransactions()
-      return null
-    },
+    handler: ({ dev }) => dev.dropAllTransactions(),
   }),
-  anvil_removePoolTransactions: devMethod({
+  anvil_removePoolTransactions: nullCommand({
     summary: "Takes an account's transactions out of the pool",
     params: [address],
-    result: NULL_SCHEMA,
-    handler: async (context, account) => {
-      const { pending, queued } = context.pool.content()
+    handler: ({ dev, pool }, account) => {
+      const { pending, queued } = pool.content()
       const waiting = [...(pending.get(account) ?? []), ...(queued.get(account) ?? [])]
-      await devFromContext(context).dropTransactions(waiting.map(transaction => transaction.hash))
-      return null
+      return dev.dropTransactions(waiting.map(transaction => transaction.hash))
     },
   }),
   eth_sendUnsignedTransaction: devMethod({

@@ -13,87 +13,56 @@ import {
   STRING_SCHEMA,
   strings,
 } from '../../codecs/schemas.ts'
-import { devMethod, type MethodTable } from '../../router/method.ts'
+import type { MethodTable } from '../../router/method.ts'
 import { optional } from '../../router/method-description.ts'
-import { type DevNamespace, devFromContext, emptyResult } from './dev-namespace.ts'
+import { COMMANDS, type DevNamespace, devMethod, trueCommand } from './dev-method.ts'
 
 /** Block, fee and chain methods, under `hardhat_` and `anvil_` alike. */
 export const blockMethods = (namespace: DevNamespace): MethodTable => ({
   ...chainMethods(namespace),
-  ...settingMethods(namespace),
   ...metadataMethods(namespace),
   ...stateMethods(namespace),
 })
 
-/** Makes blocks, and goes back to genesis. */
+/** Makes blocks, goes back to genesis, and has the settings of the next blocks. */
 const chainMethods = (namespace: DevNamespace): MethodTable => {
-  const { done, result } = emptyResult(namespace)
+  const command = COMMANDS[namespace]
   return {
-    [`${namespace}_mine`]: devMethod({
+    [`${namespace}_mine`]: command({
       summary: 'Makes blocks at once',
       params: [optional(count), optional(seconds)],
-      result,
       notes:
         namespace === 'hardhat'
           ? 'By default one. The interval, by default 1, lies between them.'
           : 'By default one. The interval, by default none, lies before each of them.',
-      handler: async (context, blocks = 1, interval = undefined) => {
+      handler: ({ dev, cancellation }, blocks = 1, interval = namespace === 'hardhat' ? 1 : undefined) =>
         // An interval of zero follows the clock: blocks mined on request never share a second.
-        const between = namespace === 'hardhat' ? (interval ?? 1) : interval
-        await devFromContext(context).mine({
-          blocks,
-          interval: between === 0 ? undefined : between,
-          intervalFirst: namespace === 'anvil',
-          cancellation: context.cancellation,
-        })
-        return done
-      },
+        dev.mine({ blocks, interval: interval || undefined, intervalFirst: namespace === 'anvil', cancellation }),
     }),
-    [`${namespace}_reset`]: devMethod({
+    [`${namespace}_reset`]: command({
       summary: 'Goes back to genesis: blocks, state, pool, snapshots, time and how blocks are made',
       params: [optional(resetArgs)],
-      result,
-      handler: async context => {
-        await devFromContext(context).reset()
-        return done
-      },
+      handler: ({ dev }) => dev.reset(),
     }),
-  }
-}
-
-/** Settings of the next blocks. */
-const settingMethods = (namespace: DevNamespace): MethodTable => {
-  const { done, result } = emptyResult(namespace)
-  return {
-    [`${namespace}_setNextBlockBaseFeePerGas`]: devMethod({
+    [`${namespace}_setNextBlockBaseFeePerGas`]: command({
       summary: 'Sets the base fee of the next block in wei; later ones follow the rules again',
       params: [amount],
-      result,
-      handler: (context, baseFee) => {
-        devFromContext(context).setNextBaseFee(baseFee)
-        return done
-      },
+      handler: ({ dev }, baseFee) => dev.setNextBaseFee(baseFee),
     }),
-    [`${namespace}_setCoinbase`]: devMethod({
+    [`${namespace}_setCoinbase`]: command({
       summary: 'Sets the beneficiary (miner) of the blocks from the next on',
       params: [address],
-      result,
-      handler: (context, miner) => {
-        devFromContext(context).setCoinbase(miner)
-        return done
-      },
+      handler: ({ dev }, miner) => dev.setCoinbase(miner),
     }),
-    [`${namespace}_setLoggingEnabled`]: devMethod({
+    [`${namespace}_setLoggingEnabled`]: command({
       summary: 'Accepted and without effect: the log level is chosen at the start',
       params: [enabled],
-      result,
-      handler: () => done,
+      handler: () => undefined,
     }),
     [`${namespace}_getAutomine`]: devMethod({
       summary: 'Whether each transaction gets a block at once',
-      params: [],
       result: BOOLEAN_SCHEMA,
-      handler: context => devFromContext(context).mode.automine,
+      handler: ({ dev }) => dev.mode.automine,
     }),
   }
 }
@@ -102,7 +71,6 @@ const settingMethods = (namespace: DevNamespace): MethodTable => {
 const metadataMethods = (namespace: DevNamespace): MethodTable => ({
   [`${namespace}_metadata`]: devMethod({
     summary: 'Client version and chain of this node',
-    params: [],
     result: objectOf('DevMetadata', {
       clientVersion: STRING_SCHEMA,
       ...integers('chainId', 'latestBlockNumber'),
@@ -122,25 +90,19 @@ const metadataMethods = (namespace: DevNamespace): MethodTable => ({
 const stateMethods = (namespace: DevNamespace): MethodTable => ({
   [`${namespace}_dumpState`]: devMethod({
     summary: 'The state at the head as one value (gzip of JSON), for loadState here and of anvil',
-    params: [],
     result: DATA_SCHEMA,
-    handler: async context => bytesToHex(await devFromContext(context).dump('gzip')),
+    handler: async ({ dev }) => bytesToHex(await dev.dump('gzip')),
   }),
-  [`${namespace}_loadState`]: devMethod({
+  [`${namespace}_loadState`]: trueCommand({
     summary: 'Puts the accounts of a dumped state, also of one that anvil dumped, in place of the current ones',
     params: [stateBytes],
-    result: { const: true },
-    handler: async (context, bytes) => {
-      await devFromContext(context).load(bytes)
-      return true
-    },
+    handler: ({ dev }, bytes) => dev.load(bytes),
   }),
 })
 
 export const anvilBlocks = {
   anvil_nodeInfo: devMethod({
     summary: 'Head of the chain and settings of its next block',
-    params: [],
     result: objectOf('NodeInfo', {
       currentBlockNumber: QUANTITY_SCHEMA,
       currentBlockTimestamp: INTEGER_SCHEMA,

@@ -14,9 +14,9 @@ import {
 } from '../../codecs/scalars.ts'
 import { BLOOM_SCHEMA, hashes, listOf, objectOf, quantities } from '../../codecs/schemas.ts'
 import { toQuantities } from '../../encode/hex.ts'
-import { devMethod, type MethodTable } from '../../router/method.ts'
+import type { MethodTable } from '../../router/method.ts'
 import { type Codec, codec, optional } from '../../router/method-description.ts'
-import { devFromContext } from './dev-namespace.ts'
+import { devMethod } from './dev-method.ts'
 
 interface PayloadAttributes {
   readonly timestamp: number
@@ -92,9 +92,9 @@ export const testing = {
     notes:
       'No withdrawals, `parentBeaconBlockRoot` zero. Extra data goes to the header’s vanity; `targetGasLimit` has no effect. `blockValue` is the fee recipient’s.',
     weight: 50,
-    handler: async (context, parentHash, { timestamp, env }, raws, vanity) => {
+    handler: async ({ dev }, parentHash, { timestamp, env }, raws, vanity) => {
       const choices = { timestamp, env, ...(raws && { raws }), ...(vanity && { vanity }) }
-      const { block, execution } = await devFromContext(context).trial(parentHash, choices)
+      const { block, execution } = await dev.trial(parentHash, choices)
       const { stateRoot, receiptsRoot, number: blockNumber, gasLimit, gasUsed, baseFeePerGas = 0n } = block.header
       return {
         executionPayload: {

@@ -30,15 +30,10 @@ export const blockByNumberRef = (
 export const blockOrPending = ({ view }: Context, ref: BlockRef): MaybePromise<ChainBlock | undefined> =>
   ref === 'pending' ? view.pending().then(pending => pending.block) : findBlock(view, ref)
 
-const countJson = (found: ChainBlock | undefined): string | null =>
-  found === undefined ? null : toQuantity(found.transactions.length)
-
 const headerOf = (context: Context, ref: BlockRef): MaybePromise<RawJson> =>
   andThen(blockOrPending(context, ref), found =>
     found === undefined ? NULL_JSON : new RawJson(headerJson(found, ref === 'pending' ? 'pending' : 'final')),
   )
-
-const uncleCount = (block: ChainBlock): string => toQuantity(block.ethereum?.uncles.length ?? 0)
 
 /** Header object of an uncle; null when there is none. */
 const uncleJson = async (view: ChainView, block: ChainBlock, index: number): Promise<RawJson> => {
@@ -62,11 +57,37 @@ const emptyBlock = (header: Header, totalDifficulty: bigint) =>
 
 const NO_UNCLES = 'Only a recorded chain with proof of work (tandem fixture) has any.'
 
-const uncleCountOf = (context: Context, ref: BlockRef): MaybePromise<string | null> =>
-  andThen(blockOrPending(context, ref), found => (found === undefined ? null : uncleCount(found)))
+const transactionCount = method({
+  summary: 'Number of transactions in a block',
+  params: [blockNumber],
+  result: orNull(QUANTITY_SCHEMA),
+  handler: (context, ref: BlockRef) =>
+    andThen(blockOrPending(context, ref), found =>
+      found === undefined ? null : toQuantity(found.transactions.length),
+    ),
+})
 
-const uncleAt = (context: Context, ref: BlockRef, at: number): MaybePromise<RawJson> =>
-  andThen(blockOrPending(context, ref), found => (found === undefined ? NULL_JSON : uncleJson(context.view, found, at)))
+const uncleCount = method({
+  summary: 'Number of uncles: 0x0',
+  params: [blockNumber],
+  result: orNull(QUANTITY_SCHEMA),
+  notes: NO_UNCLES,
+  handler: (context, ref: BlockRef) =>
+    andThen(blockOrPending(context, ref), found =>
+      found === undefined ? null : toQuantity(found.ethereum?.uncles.length ?? 0),
+    ),
+})
+
+const uncle = method({
+  summary: 'An uncle: there are none',
+  params: [blockNumber, index],
+  result: orNull(HEADER_SCHEMA),
+  notes: NO_UNCLES,
+  handler: (context, ref: BlockRef, at) =>
+    andThen(blockOrPending(context, ref), found =>
+      found === undefined ? NULL_JSON : uncleJson(context.view, found, at),
+    ),
+})
 
 /** Blocks by number and hash; null when unknown. */
 export const ethBlocks = {
@@ -95,18 +116,8 @@ export const ethBlocks = {
     result: orNull(HEADER_SCHEMA),
     handler: headerOf,
   }),
-  eth_getBlockTransactionCountByNumber: method({
-    summary: 'Number of transactions in a block',
-    params: [blockNumber],
-    result: orNull(QUANTITY_SCHEMA),
-    handler: (context, ref) => andThen(blockOrPending(context, ref), countJson),
-  }),
-  eth_getBlockTransactionCountByHash: method({
-    summary: 'Number of transactions in a block',
-    params: [hash],
-    result: orNull(QUANTITY_SCHEMA),
-    handler: (context, id) => andThen(blockOrPending(context, id), countJson),
-  }),
+  eth_getBlockTransactionCountByNumber: transactionCount,
+  eth_getBlockTransactionCountByHash: { ...transactionCount, params: [hash] },
   eth_getBlockReceipts: method({
     summary: 'All receipts of a block',
     params: [block],
@@ -120,32 +131,8 @@ export const ethBlocks = {
       )
     },
   }),
-  eth_getUncleCountByBlockNumber: method({
-    summary: 'Number of uncles: 0x0',
-    params: [blockNumber],
-    result: orNull(QUANTITY_SCHEMA),
-    notes: NO_UNCLES,
-    handler: uncleCountOf,
-  }),
-  eth_getUncleCountByBlockHash: method({
-    summary: 'Number of uncles: 0x0',
-    params: [hash],
-    result: orNull(QUANTITY_SCHEMA),
-    notes: NO_UNCLES,
-    handler: uncleCountOf,
-  }),
-  eth_getUncleByBlockNumberAndIndex: method({
-    summary: 'An uncle: there are none',
-    params: [blockNumber, index],
-    result: orNull(HEADER_SCHEMA),
-    notes: NO_UNCLES,
-    handler: uncleAt,
-  }),
-  eth_getUncleByBlockHashAndIndex: method({
-    summary: 'An uncle: there are none',
-    params: [hash, index],
-    result: orNull(HEADER_SCHEMA),
-    notes: NO_UNCLES,
-    handler: uncleAt,
-  }),
+  eth_getUncleCountByBlockNumber: uncleCount,
+  eth_getUncleCountByBlockHash: { ...uncleCount, params: [hash] },
+  eth_getUncleByBlockNumberAndIndex: uncle,
+  eth_getUncleByBlockHashAndIndex: { ...uncle, params: [hash, index] },
 } satisfies MethodTable

@@ -10,7 +10,6 @@ import { type MethodTable, method } from '../../router/method.ts'
 
 const coinbase = method({
   summary: "Address of the node's operator, different per node",
-  params: [],
   result: ADDRESS_SCHEMA,
   notes: 'The address of `--coinbase`, else of the validator key, else that of the key of the node itself: never zero.',
   handler: ({ info }) => info.coinbase,
@@ -30,19 +29,16 @@ const RESOURCE_SCHEMA = objectOf('Capability', { disabled: BOOLEAN_SCHEMA, oldes
 export const ethChain = {
   eth_chainId: method({
     summary: 'Chain id',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: ({ view }) => toQuantity(view.params.chainId),
   }),
   eth_blockNumber: method({
     summary: 'Number of the latest block',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: ({ view }) => toQuantity(view.head().header.number),
   }),
   eth_syncing: method({
     summary: 'false when in sync, else the progress of the sync',
-    params: [],
     result: SYNC_SCHEMA,
     handler: ({ view }) => {
       const status = view.syncing()
@@ -53,38 +49,32 @@ export const ethChain = {
   eth_etherbase: { ...coinbase, notes: 'Same as eth_coinbase.' },
   eth_accounts: method({
     summary: 'Accounts whose keys the node holds; none on a public endpoint',
-    params: [],
     result: listOf(ADDRESS_SCHEMA),
     handler: ({ wallet }) => wallet.accounts(),
   }),
   eth_mining: method({
     summary: "Whether the node's own miner is running",
-    params: [],
     result: BOOLEAN_SCHEMA,
     handler: ({ mining }) => mining?.running() ?? false,
   }),
   eth_hashrate: method({
     summary: 'Hashes per second of the miner and of those who submit work',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: ({ mining }) => toQuantity(mining?.hashrate() ?? 0n),
   }),
   eth_gasPrice: method({
     summary: 'Gas price to offer, wei',
-    params: [],
     result: QUANTITY_SCHEMA,
     notes: 'The base fee of the next block and ten percent, at most the ceiling.',
     handler: ({ view }) => toQuantity(suggestedGasPrice(view.nextBaseFee(), view.params.baseFee)),
   }),
   eth_baseFee: method({
     summary: 'Base fee of the next block, wei',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: ({ view }) => toQuantity(view.nextBaseFee()),
   }),
   eth_capabilities: method({
     summary: 'Head, and the oldest blocks and states that this node has',
-    params: [],
     result: objectOf('Capabilities', {
       head: objectOf('CapabilitiesHead', { number: QUANTITY_SCHEMA, hash: HASH_SCHEMA }),
       ...Object.fromEntries(RESOURCES.map(name => [name, RESOURCE_SCHEMA])),
@@ -102,26 +92,22 @@ export const ethChain = {
   }),
   eth_maxPriorityFeePerGas: method({
     summary: 'Tip to offer, wei: always 0x0',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: () => '0x0',
   }),
   eth_blobBaseFee: method({
     summary: 'Price of blob gas, wei: 0x0, since the chain has no blobs',
-    params: [],
     result: QUANTITY_SCHEMA,
     notes: 'A recorded chain (tandem fixture) may have blobs.',
     handler: context => toQuantity(blobBaseFeeAtHead(context)),
   }),
   eth_lowerBoundGasPrice: method({
     summary: 'Floor of the gas price, wei',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: ({ view }) => toQuantity(view.params.baseFee.lowerBoundWei),
   }),
   eth_upperBoundGasPrice: method({
     summary: 'Ceiling of the gas price, wei',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: ({ view }) => toQuantity(view.params.baseFee.upperBoundWei),
   }),

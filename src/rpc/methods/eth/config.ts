@@ -100,7 +100,6 @@ const CONFIG_SCHEMA = objectOf('ForkConfig', {
 export const ethConfig = {
   eth_config: method({
     summary: 'Rules of the EVM at the head, at the next fork and at the last known one (EIP-7910)',
-    params: [],
     result: objectOf('ForkConfigs', {
       current: CONFIG_SCHEMA,
       next: orNull(CONFIG_SCHEMA),

@@ -143,13 +143,11 @@ export const ethFilters = {
   }),
   eth_newBlockFilter: method({
     summary: 'Makes a filter of new blocks',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: ({ filters, client }) => filters.newBlockFilter(client),
   }),
   eth_newPendingTransactionFilter: method({
     summary: 'Makes a filter of transactions that become executable',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: ({ filters, client }) => filters.newPendingFilter(client),
   }),

@@ -101,19 +101,29 @@ const transactionByHash = ({ responseCache, pool }: Context, id: Hex): MaybeProm
   return andThen(responseCache.transaction(id), found => found ?? NULL_JSON)
 }
 
-const transactionAt = (context: Context, ref: BlockRef, at: number): MaybePromise<RawJson> =>
-  andThen(blockOrPending(context, ref), found => {
-    const transaction = found?.transactions[at]
-    if (found === undefined || transaction === undefined) return NULL_JSON
-    if (ref === 'pending') return new RawJson(transactionJson(transaction, null))
-    return context.responseCache.transactionAt(found, at) ?? NULL_JSON
-  })
+const transactionAt = method({
+  summary: 'A transaction by its place in a block',
+  params: [blockNumber, index],
+  result: orNull(TRANSACTION_SCHEMA),
+  handler: (context, ref: BlockRef, at) =>
+    andThen(blockOrPending(context, ref), found => {
+      const transaction = found?.transactions[at]
+      if (found === undefined || transaction === undefined) return NULL_JSON
+      if (ref === 'pending') return new RawJson(transactionJson(transaction, null))
+      return context.responseCache.transactionAt(found, at) ?? NULL_JSON
+    }),
+})
 
-const rawAt = (context: Context, ref: BlockRef, at: number): MaybePromise<Hex | null> =>
-  andThen(blockOrPending(context, ref), found => {
-    const transaction = found?.transactions[at]
-    return transaction === undefined ? null : bytesToHex(transaction.raw)
-  })
+const rawAt = method({
+  summary: 'A transaction as it was signed, by its place in a block',
+  params: [blockNumber, index],
+  result: orNull(DATA_SCHEMA),
+  handler: (context, ref: BlockRef, at) =>
+    andThen(blockOrPending(context, ref), found => {
+      const transaction = found?.transactions[at]
+      return transaction === undefined ? null : bytesToHex(transaction.raw)
+    }),
+})
 
 const rawByHash = async ({ view, pool }: Context, id: Hex): Promise<Hex | null> => {
   const waiting = pool.get(id)
@@ -129,36 +139,16 @@ export const ethTransactions = {
     result: orNull(TRANSACTION_SCHEMA),
     handler: transactionByHash,
   }),
-  eth_getTransactionByBlockNumberAndIndex: method({
-    summary: 'A transaction by its place in a block',
-    params: [blockNumber, index],
-    result: orNull(TRANSACTION_SCHEMA),
-    handler: transactionAt,
-  }),
-  eth_getTransactionByBlockHashAndIndex: method({
-    summary: 'A transaction by its place in a block',
-    params: [hash, index],
-    result: orNull(TRANSACTION_SCHEMA),
-    handler: transactionAt,
-  }),
+  eth_getTransactionByBlockNumberAndIndex: transactionAt,
+  eth_getTransactionByBlockHashAndIndex: { ...transactionAt, params: [hash, index] },
   eth_getRawTransactionByHash: method({
     summary: 'A transaction as it was signed',
     params: [hash],
     result: orNull(DATA_SCHEMA),
     handler: rawByHash,
   }),
-  eth_getRawTransactionByBlockNumberAndIndex: method({
-    summary: 'A transaction as it was signed, by its place in a block',
-    params: [blockNumber, index],
-    result: orNull(DATA_SCHEMA),
-    handler: rawAt,
-  }),
-  eth_getRawTransactionByBlockHashAndIndex: method({
-    summary: 'A transaction as it was signed, by its place in a block',
-    params: [hash, index],
-    result: orNull(DATA_SCHEMA),
-    handler: rawAt,
-  }),
+  eth_getRawTransactionByBlockNumberAndIndex: rawAt,
+  eth_getRawTransactionByBlockHashAndIndex: { ...rawAt, params: [hash, index] },
   eth_getTransactionReceipt: method({
     summary: 'The receipt of a transaction in a block; null while it is pending',
     params: [hash],
@@ -189,7 +179,6 @@ export const ethTransactions = {
   }),
   eth_pendingTransactions: method({
     summary: "Transactions of the node's own accounts that wait in the pool",
-    params: [],
     result: listOf(TRANSACTION_SCHEMA),
     handler: ({ pool, wallet }) => {
       const own = wallet.accounts()

@@ -169,13 +169,11 @@ const proofHeight = ({ proofChain }: Context): number => proofChain?.height() ??
 export const nativeChain = {
   native_clientVersion: method({
     summary: 'Name, version, platform and runtime of the node',
-    params: [],
     result: STRING_SCHEMA,
     handler: ({ info }) => info.clientVersion,
   }),
   native_protocolVersion: method({
     summary: 'Version of the peer protocol',
-    params: [],
     result: QUANTITY_SCHEMA,
     handler: ({ info }) => toQuantity(info.protocolVersion),
   }),
@@ -198,7 +196,6 @@ export const nativeChain = {
   }),
   native_getChainConfig: method({
     summary: 'Configuration of the chain',
-    params: [],
     result: objectOf('ChainConfig', {
       chainId: INTEGER_SCHEMA,
       nativeHashForkBlock: INTEGER_SCHEMA,

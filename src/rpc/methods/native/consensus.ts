@@ -56,6 +56,15 @@ const withConsensus = async ({ view }: Context, ref: BlockRef, full: boolean): P
   return found === undefined ? NULL_JSON : new RawJson(await consensusBlockJson(view, found, full))
 }
 
+const consensusBlock = method({
+  summary: 'A block with its round, the numbers of its votes and its committee',
+  params: [blockNumber, full],
+  result: orNull(CONSENSUS_BLOCK_SCHEMA),
+  notes:
+    '`round` and `commitMsgNum` come from the certificate in the next block, at the head from the one this node holds; `prepareMsgNum` is the quorum.',
+  handler: withConsensus,
+})
+
 const range = async (
   { view, client }: Context,
   from: BlockNumberRef,
@@ -121,26 +130,18 @@ const atBlock = optional(blockNumber)
 
 /** Methods about the decision of blocks and the committee. */
 export const nativeConsensus = {
-  native_getBlockWithConsensusInfo: method({
-    summary: 'A block with its round, the numbers of its votes and its committee',
-    params: [blockNumber, full],
-    result: orNull(CONSENSUS_BLOCK_SCHEMA),
-    notes:
-      '`round` and `commitMsgNum` come from the certificate in the next block, at the head from the one this node holds; `prepareMsgNum` is the quorum.',
-    handler: withConsensus,
-  }),
-  native_getBlockWithConsensusInfoByNumber: method({
+  native_getBlockWithConsensusInfo: consensusBlock,
+  native_getBlockWithConsensusInfoByNumber: {
+    ...consensusBlock,
     summary: 'As native_getBlockWithConsensusInfo',
-    params: [blockNumber, full],
-    result: orNull(CONSENSUS_BLOCK_SCHEMA),
-    handler: withConsensus,
-  }),
-  native_getBlockWithConsensusInfoByHash: method({
+    notes: undefined,
+  },
+  native_getBlockWithConsensusInfoByHash: {
+    ...consensusBlock,
     summary: 'As native_getBlockWithConsensusInfo, by hash',
     params: [hash, full],
-    result: orNull(CONSENSUS_BLOCK_SCHEMA),
-    handler: withConsensus,
-  }),
+    notes: undefined,
+  },
   native_getBlockWithConsensusInfoRange: method({
     summary: 'Blocks with how they were decided, ascending, both ends included',
     params: [named('from', blockNumber), named('to', blockNumber), optional(full)],

@@ -10,21 +10,18 @@ import { toQuantities } from '../../encode/hex.ts'
 import { headerNotFound } from '../../errors.ts'
 import type { EconomyPort } from '../../ports.ts'
 import { type BlockNumberRef, blockNumberOf, committedRange } from '../../router/block-reads.ts'
-import { type Context, partOf } from '../../router/context.ts'
-import { type MethodTable, method } from '../../router/method.ts'
+import { type ContextWith, type MethodTable, method } from '../../router/method.ts'
 import { named, optional } from '../../router/method-description.ts'
 import type { JsonSchema } from '../../router/raw-json.ts'
 
-const economyOf = (context: Context) => partOf(context, 'economy')
-
 /** Reads of a block (default latest); throws as for missing state when this node lacks the block's data. */
 const readAt = async <T>(
-  context: Context,
+  { view, economy }: ContextWith<'economy'>,
   ref: BlockNumberRef = 'latest',
   read: (economy: EconomyPort, number: number) => Promise<T | undefined>,
 ): Promise<T> => {
-  const number = await blockNumberOf(context.view, ref)
-  const result = await read(economyOf(context), number)
+  const number = await blockNumberOf(view, ref)
+  const result = await read(economy, number)
   if (result === undefined) throw headerNotFound(number)
   return result
 }
@@ -52,12 +49,15 @@ const sharesJson = (
 })
 
 /** Shares of each block of a range, ascending. */
-const sharesOf = async (context: Context, from: BlockNumberRef, to: BlockNumberRef): Promise<readonly object[]> => {
-  const { first, last } = await committedRange(context.view, from, to)
-  const economy = economyOf(context)
+const sharesOf = async (
+  { view, economy, client }: ContextWith<'economy'>,
+  from: BlockNumberRef,
+  to: BlockNumberRef,
+): Promise<readonly object[]> => {
+  const { first, last } = await committedRange(view, from, to)
   const shares: object[] = []
   for (let number = first; number <= last; number++) {
-    await sliceOver(context.client)
+    await sliceOver(client)
     const found = await economy.shares(number)
     if (found === undefined) throw headerNotFound(number)
     shares.push(sharesJson(number, found))
@@ -87,12 +87,8 @@ export const nativeEconomy = {
     notes: '`proposer`, `miner` and `foundation` are the shares of the fees; `rewards` sums all credits by address.',
     requires: 'economy',
     handler: async (context, ref) => {
-      const { minted, totalFee, burntFee, proposer, miner, foundation, rewards } = await readAt(
-        context,
-        ref,
-        (economy, number) => economy.rewards(number),
-      )
-      return { ...toQuantities({ minted, totalFee, burntFee, proposer, miner, foundation }), rewards: amounts(rewards) }
+      const { rewards, ...fees } = await readAt(context, ref, (economy, number) => economy.rewards(number))
+      return { ...toQuantities(fees), rewards: amounts(rewards) }
     },
   }),
   native_getRewardShares: method({
@@ -106,7 +102,6 @@ export const nativeEconomy = {
   }),
   native_getSupplySchedule: method({
     summary: 'Periods of the reward, each with the minting of a cycle and of the whole period',
-    params: [],
     result: objectOf('SupplySchedule', {
       genesis: QUANTITY_SCHEMA,
       maxSupply: orNull(QUANTITY_SCHEMA),
@@ -114,8 +109,8 @@ export const nativeEconomy = {
     }),
     notes: `From the rules alone. Until the reward is 0, at most ${RPC_LIMITS.rewardPeriods} periods; \`maxSupply\` is null where that is not the end. The reward is cut after the \`lastBlock\` of each.`,
     requires: 'economy',
-    handler: context => {
-      const { genesisWei, maxWei, periods } = economyOf(context).schedule(RPC_LIMITS.rewardPeriods)
+    handler: ({ economy }) => {
+      const { genesisWei, maxWei, periods } = economy.schedule(RPC_LIMITS.rewardPeriods)
       return {
         genesis: toQuantity(genesisWei),
         maxSupply: maxWei === undefined ? null : toQuantity(maxWei),

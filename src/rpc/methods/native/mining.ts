@@ -1,10 +1,7 @@
 import { address, BOOLEAN_SCHEMA, HASH_SCHEMA, hash, nonce8, QUANTITY_SCHEMA, quantity } from '../../codecs/scalars.ts'
 import { serverError } from '../../errors.ts'
-import { type Context, partOf } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { optional } from '../../router/method-description.ts'
-
-const miningOf = (context: Context) => partOf(context, 'mining')
 
 /** Work for miners of the proof chain (docs/design/proof-chain.md#mining); served only by nodes with mining enabled. */
 export const miningOfNamespace = (namespace: string): MethodTable => ({
@@ -18,8 +15,8 @@ export const miningOfNamespace = (namespace: string): MethodTable => ({
       items: false,
     },
     requires: 'mining',
-    handler: (context, coinbase) => {
-      const work = miningOf(context).work(coinbase)
+    handler: ({ mining }, coinbase) => {
+      const work = mining.work(coinbase)
       if (work === undefined) throw serverError('no mining work available yet')
       return work
     },
@@ -30,13 +27,13 @@ export const miningOfNamespace = (namespace: string): MethodTable => ({
     params: [nonce8, hash, hash],
     result: BOOLEAN_SCHEMA,
     requires: 'mining',
-    handler: (context, nonce, sealHash, mixHash) => miningOf(context).submitWork(nonce, sealHash, mixHash),
+    handler: ({ mining }, nonce, sealHash, mixHash) => mining.submitWork(nonce, sealHash, mixHash),
   }),
   [`${namespace}_submitHashrate`]: method({
     summary: "A miner's hash rate, for eth_hashrate",
     params: [quantity, hash],
     result: BOOLEAN_SCHEMA,
     requires: 'mining',
-    handler: (context, rate, id) => miningOf(context).submitHashrate(rate, id),
+    handler: ({ mining }, rate, id) => mining.submitHashrate(rate, id),
   }),
 })

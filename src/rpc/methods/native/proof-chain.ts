@@ -5,11 +5,8 @@ import { ADDRESS_SCHEMA, DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../..
 import { hashes, listOf, objectOf, orNull, quantities, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { encodeProofHeaderInfo } from '../../encode/block.ts'
 import { invalidParams } from '../../errors.ts'
-import { type Context, partOf } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { codec } from '../../router/method-description.ts'
-
-const proofChainOf = (context: Context) => partOf(context, 'proofChain')
 
 const proofRef = codec<number | Hex>('header', { anyOf: [index.schema, hash.schema] }, value =>
   typeof value === 'string' && value.length === 66 ? hash.parse(value) : index.parse(value),
@@ -30,18 +27,17 @@ const PROOF_HEADER_SCHEMA = objectOf('ProofHeader', {
 export const nativeProofChain = {
   native_proofBlockNumber: method({
     summary: 'Height of the newest proof header',
-    params: [],
     result: QUANTITY_SCHEMA,
     requires: 'proofChain',
-    handler: context => toQuantity(proofChainOf(context).height()),
+    handler: ({ proofChain }) => toQuantity(proofChain.height()),
   }),
   native_getProofHeader: method({
     summary: 'A proof header by height or id',
     params: [proofRef],
     result: orNull(PROOF_HEADER_SCHEMA),
     requires: 'proofChain',
-    handler: async (context, ref) => {
-      const header = await proofChainOf(context).header(ref)
+    handler: async ({ proofChain }, ref) => {
+      const header = await proofChain.header(ref)
       return header === undefined ? null : encodeProofHeaderInfo(header)
     },
   }),
@@ -52,16 +48,16 @@ export const nativeProofChain = {
     notes: `At most ${RPC_LIMITS.blockRange} headers; ends at the newest that is known.`,
     requires: 'proofChain',
     weight: 20,
-    handler: async (context, from, to) => {
+    handler: async ({ proofChain, client }, from, to) => {
       if (from > to) throw invalidParams('invalid header range: from is after to')
       if (to - from >= RPC_LIMITS.blockRange)
         throw invalidParams(`header range too large: at most ${RPC_LIMITS.blockRange} headers`)
       const headers: object[] = []
       // Numbers beyond exact ones do not count up.
-      const last = Math.min(to, proofChainOf(context).height())
+      const last = Math.min(to, proofChain.height())
       for (let height = from; height <= last; height++) {
-        await sliceOver(context.client)
-        const header = await proofChainOf(context).header(height)
+        await sliceOver(client)
+        const header = await proofChain.header(height)
         if (header === undefined && headers.length > 0) break
         if (header !== undefined) headers.push(encodeProofHeaderInfo(header))
       }
