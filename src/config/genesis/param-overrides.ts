@@ -11,61 +11,50 @@ import {
 import { BLOCK_BOUNDS, CONSENSUS_BOUNDS } from '../protocol-bounds.ts'
 import type { GenesisValue } from './json-reader.ts'
 
-const MEMBERS = [
-  'networkId',
-  'forks',
-  'blockTimeMs',
-  'blockGasLimit',
-  'maxTxExecutionGas',
-  'maxBlockExecutionGas',
-  'calldataGasPerByte',
-  'precompilePrices',
-  'codeSizeLimit',
-  'baseFee',
-  'feeShares',
-  'rewards',
-  'committeeSize',
-  'minStakeWei',
-  'council',
-  'roundTimeoutMs',
-  'proofChain',
-  'devHelpers',
-]
 const MAX_GAS = 2n ** 63n - 1n
 const MAX_MS = 24 * 3_600_000
 const MAX_SECONDS = 10 * 366 * 86_400
 const MAX_BLOCKS = 100_000_000
+const MAX_TARGET = 2n ** 256n - 1n
+
+/** Readers of the members of an object. */
+type Readers<T> = { readonly [Key in keyof T]?: (member: GenesisValue) => T[Key] }
+
+/** Returns `base` with the members that an object sets. Throws GENESIS_INVALID for a member without a reader. */
+const readMembers = <T extends object>(value: GenesisValue, base: T, readers: Readers<T>): T => {
+  value.only(Object.keys(readers))
+  const entries = Object.entries(readers as Readonly<Record<string, (member: GenesisValue) => unknown>>)
+  const given = entries.flatMap(([key, read]) => {
+    const member = value.optional(key)
+    return member === undefined ? [] : [[key, read(member)] as const]
+  })
+  return { ...base, ...Object.fromEntries(given) }
+}
 
 /** Returns the network's parameters with those a genesis file sets. Throws GENESIS_INVALID. */
 export const readParams = (value: GenesisValue, base: NetworkParams): NetworkParams => {
-  value.only(MEMBERS)
-  const given = <Value>(key: string, read: (member: GenesisValue) => Value, otherwise: Value): Value => {
-    const member = value.optional(key)
-    return member === undefined ? otherwise : read(member)
-  }
-  const gas = (member: GenesisValue) => positive(member, MAX_GAS)
-  const params: NetworkParams = {
-    ...base,
-    networkId: given('networkId', member => member.integer(1), base.networkId),
-    forks: given('forks', member => readForks(member, base.forks), base.forks),
-    blockTimeMs: given('blockTimeMs', member => member.integer(0, MAX_MS), base.blockTimeMs),
-    blockGasLimit: given('blockGasLimit', gas, base.blockGasLimit),
-    maxTxExecutionGas: given('maxTxExecutionGas', orForks(gas), base.maxTxExecutionGas),
-    maxBlockExecutionGas: given('maxBlockExecutionGas', gas, base.maxBlockExecutionGas),
-    calldataGasPerByte: given('calldataGasPerByte', orForks(byteGas), base.calldataGasPerByte),
-    precompilePrices: given('precompilePrices', readOwnPrices, base.precompilePrices),
-    ...optionally(value, 'codeSizeLimit', member => member.integer(1, BLOCK_BOUNDS.transactionBytes)),
-    baseFee: base.baseFee,
-    feeShares: given('feeShares', member => readFeeShares(member, base.feeShares), base.feeShares),
-    rewards: given('rewards', member => readRewards(member, base.rewards), base.rewards),
-    committeeSize: given('committeeSize', readCommitteeSize, base.committeeSize),
-    minStakeWei: given('minStakeWei', member => member.amount(), base.minStakeWei),
-    council: given('council', member => readCouncilParams(member, base.council), base.council),
-    roundTimeoutMs: given('roundTimeoutMs', member => member.integer(1, MAX_MS), base.roundTimeoutMs),
-    proofChain: given('proofChain', member => readProofChain(member, base.proofChain), base.proofChain),
+  const params = readMembers(value, base, {
+    networkId: member => member.integer(1),
+    forks: member => readForks(member, base.forks),
+    blockTimeMs: member => member.integer(0, MAX_MS),
+    blockGasLimit: gas,
+    maxTxExecutionGas: orForks(gas),
+    maxBlockExecutionGas: gas,
+    calldataGasPerByte: orForks(member => member.amount(1_000_000n)),
+    precompilePrices: readOwnPrices,
+    codeSizeLimit: member => member.integer(1, BLOCK_BOUNDS.transactionBytes),
+    // Read below, since Ethereum's rule depends on the gas limit of a block.
+    baseFee: () => base.baseFee,
+    feeShares: member => readFeeShares(member, base.feeShares),
+    rewards: member => readRewards(member, base.rewards),
+    committeeSize: member => member.integer(CONSENSUS_BOUNDS.leastCommittee, CONSENSUS_BOUNDS.committee),
+    minStakeWei: member => member.amount(),
+    council: member => readCouncilParams(member, base.council),
+    roundTimeoutMs: member => member.integer(1, MAX_MS),
+    proofChain: member => readProofChain(member, base.proofChain),
     // A file can switch them off, not on for a network without them.
-    devHelpers: given('devHelpers', member => member.boolean() && base.devHelpers, base.devHelpers),
-  }
+    devHelpers: member => member.boolean() && base.devHelpers,
+  })
   checkGasBounds(value, params)
   const baseFee = value.optional('baseFee')
   return baseFee === undefined ? params : { ...params, baseFee: readBaseFee(baseFee, params) }
@@ -74,15 +63,6 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
 /** A file can only choose the forks' own. */
 const readOwnPrices = (value: GenesisValue): null =>
   value.isNull() ? null : value.fail('want null: the prices of the forks')
-
-const optionally = <Key extends string, Value>(
-  value: GenesisValue,
-  key: Key,
-  read: (member: GenesisValue) => Value,
-): { readonly [Name in Key]?: Value } => {
-  const member = value.optional(key)
-  return member === undefined ? {} : ({ [key]: read(member) } as { readonly [Name in Key]: Value })
-}
 
 /** A block bound above the block gas limit is allowed: the default is, where a file sets a small limit. */
 const checkGasBounds = (value: GenesisValue, params: NetworkParams): void => {
@@ -108,15 +88,14 @@ const valuesOf = (given: unknown, parsed: unknown): unknown => {
 
 const member = (value: unknown, key: string): unknown => (value as Record<string, unknown>)[key]
 
-const positive = (value: GenesisValue, max?: bigint): bigint => {
-  const amount = value.amount(max)
-  return amount > 0n ? amount : value.fail('want more than zero')
-}
-
-const readCommitteeSize = (value: GenesisValue): number =>
-  value.integer(CONSENSUS_BOUNDS.leastCommittee, CONSENSUS_BOUNDS.committee)
-
-const byteGas = (value: GenesisValue): bigint => value.amount(1_000_000n)
+const positive =
+  (max: bigint) =>
+  (value: GenesisValue): bigint => {
+    const amount = value.amount(max)
+    return amount > 0n ? amount : value.fail('want more than zero')
+  }
+const gas = positive(MAX_GAS)
+const blocks = (value: GenesisValue): number => value.integer(1, MAX_BLOCKS)
 
 /** null: the fork's own. */
 const orForks =
@@ -155,15 +134,14 @@ const readBaseFee = (value: GenesisValue, { baseFee: base, blockGasLimit }: Netw
     value.only(['rule'])
     return rule.value === 'eip1559' ? ethereumBaseFee(blockGasLimit) : rule.fail('want eip1559')
   }
-  value.only(['lowerBoundWei', 'upperBoundWei', 'gasTarget', 'maxBlockGasUsed', 'denominator'])
-  const params: BaseFeeParams = {
-    rule: base.rule,
-    lowerBoundWei: value.optional('lowerBoundWei')?.amount(2n ** 128n) ?? base.lowerBoundWei,
-    upperBoundWei: value.optional('upperBoundWei')?.amount(2n ** 128n) ?? base.upperBoundWei,
-    gasTarget: optionalPositive(value, 'gasTarget') ?? base.gasTarget,
-    maxBlockGasUsed: optionalPositive(value, 'maxBlockGasUsed') ?? base.maxBlockGasUsed,
-    denominator: optionalPositive(value, 'denominator') ?? base.denominator,
-  }
+  const bound = (member: GenesisValue) => member.amount(2n ** 128n)
+  const params = readMembers(value, base, {
+    lowerBoundWei: bound,
+    upperBoundWei: bound,
+    gasTarget: gas,
+    maxBlockGasUsed: gas,
+    denominator: gas,
+  })
   // The bounds are rounded to even inwards, and must not cross by that.
   if (params.lowerBoundWei + (params.lowerBoundWei & 1n) > params.upperBoundWei - (params.upperBoundWei & 1n)) {
     value.fail('lowerBoundWei must not exceed upperBoundWei')
@@ -172,102 +150,57 @@ const readBaseFee = (value: GenesisValue, { baseFee: base, blockGasLimit }: Netw
   return params
 }
 
-const optionalPositive = (value: GenesisValue, key: string): bigint | undefined => {
-  const member = value.optional(key)
-  return member === undefined ? undefined : positive(member, MAX_GAS)
-}
+const percent = (value: GenesisValue): bigint => BigInt(value.integer(0, 100))
 
 const readFeeShares = (value: GenesisValue, base: FeeShares): FeeShares => {
-  value.only(['proposerPercent', 'minerPercent', 'foundationPercent'])
-  const shares = {
-    proposerPercent: percent(value, 'proposerPercent') ?? base.proposerPercent,
-    minerPercent: percent(value, 'minerPercent') ?? base.minerPercent,
-    foundationPercent: percent(value, 'foundationPercent') ?? base.foundationPercent,
-  }
+  const shares = readMembers(value, base, {
+    proposerPercent: percent,
+    minerPercent: percent,
+    foundationPercent: percent,
+  })
   if (shares.proposerPercent + shares.minerPercent + shares.foundationPercent > 100n) {
     value.fail('the shares exceed 100 percent together')
   }
   return shares
 }
 
-const percent = (value: GenesisValue, key: string): bigint | undefined => {
-  const member = value.optional(key)
-  return member === undefined ? undefined : BigInt(member.integer(0, 100))
-}
-
 const readRewards = (value: GenesisValue, base: RewardParams): RewardParams => {
-  value.only([
-    'cycleBlocks',
-    'cycleRewardWei',
-    'halvingNumerator',
-    'halvingDenominator',
-    'halvingBlocks',
-    'minersPercent',
-    'unionPercent',
-  ])
-  const params = {
-    cycleBlocks: value.optional('cycleBlocks')?.integer(1, 1_000_000) ?? base.cycleBlocks,
-    cycleRewardWei: value.optional('cycleRewardWei')?.amount(2n ** 128n) ?? base.cycleRewardWei,
-    halvingNumerator: ratio(value, 'halvingNumerator') ?? base.halvingNumerator,
-    halvingDenominator: ratio(value, 'halvingDenominator') ?? base.halvingDenominator,
-    halvingBlocks: value.optional('halvingBlocks')?.integer(1) ?? base.halvingBlocks,
-    minersPercent: percent(value, 'minersPercent') ?? base.minersPercent,
-    unionPercent: percent(value, 'unionPercent') ?? base.unionPercent,
-  }
+  const ratio = (member: GenesisValue) => BigInt(member.integer(1, 1_000_000))
+  const params = readMembers(value, base, {
+    cycleBlocks: member => member.integer(1, 1_000_000),
+    cycleRewardWei: member => member.amount(2n ** 128n),
+    halvingNumerator: ratio,
+    halvingDenominator: ratio,
+    halvingBlocks: member => member.integer(1),
+    minersPercent: percent,
+    unionPercent: percent,
+  })
   if (params.minersPercent + params.unionPercent > 100n) value.fail('the shares exceed 100 percent together')
   if (params.halvingNumerator > params.halvingDenominator) value.fail('a cut must not raise the reward')
   return params
 }
 
-const readCouncilParams = (value: GenesisValue, base: CouncilParams): CouncilParams => {
-  value.only(['openRegistration', 'unbondingSeconds', 'inactiveBlocks', 'evidenceBlocks'])
-  return {
-    openRegistration: value.optional('openRegistration')?.boolean() ?? base.openRegistration,
-    unbondingSeconds: value.optional('unbondingSeconds')?.integer(0, MAX_SECONDS) ?? base.unbondingSeconds,
-    inactiveBlocks: value.optional('inactiveBlocks')?.integer(1, MAX_BLOCKS) ?? base.inactiveBlocks,
-    evidenceBlocks: value.optional('evidenceBlocks')?.integer(1, MAX_BLOCKS) ?? base.evidenceBlocks,
-  }
-}
-
-const ratio = (value: GenesisValue, key: string): bigint | undefined => {
-  const member = value.optional(key)
-  return member === undefined ? undefined : BigInt(member.integer(1, 1_000_000))
-}
+const readCouncilParams = (value: GenesisValue, base: CouncilParams): CouncilParams =>
+  readMembers(value, base, {
+    openRegistration: member => member.boolean(),
+    unbondingSeconds: member => member.integer(0, MAX_SECONDS),
+    inactiveBlocks: blocks,
+    evidenceBlocks: blocks,
+  })
 
 const ALGORITHMS = ['sha256d', 'nativeHash']
 
-const PROOF_CHAIN_MEMBERS = [
-  'before',
-  'after',
-  'spacingBlocks',
-  'halfLifeBlocks',
-  'maxAnchorAgeBlocks',
-  'maxTargetBefore',
-  'maxTargetAfter',
-]
-const MAX_TARGET = 2n ** 256n - 1n
-
 const readProofChain = (value: GenesisValue, base: ProofChainParams): ProofChainParams => {
-  value.only(PROOF_CHAIN_MEMBERS)
-  const algorithm = (key: 'before' | 'after'): string => {
-    const member = value.optional(key)
-    if (member === undefined) return base[key]
-    const name = ALGORITHMS.find(known => known === member.value)
-    return name ?? member.fail(`want one of ${ALGORITHMS.join(', ')}`)
-  }
-  const blocks = (key: 'spacingBlocks' | 'halfLifeBlocks' | 'maxAnchorAgeBlocks'): number =>
-    value.optional(key)?.integer(1, MAX_BLOCKS) ?? base[key]
-  const target = (key: 'maxTargetBefore' | 'maxTargetAfter'): bigint => {
-    const member = value.optional(key)
-    return member === undefined ? base[key] : positive(member, MAX_TARGET)
-  }
-  return {
-    before: algorithm('before'),
-    after: algorithm('after'),
-    spacingBlocks: blocks('spacingBlocks'),
-    halfLifeBlocks: blocks('halfLifeBlocks'),
-    maxAnchorAgeBlocks: blocks('maxAnchorAgeBlocks'),
-    maxTargetBefore: target('maxTargetBefore'),
-    maxTargetAfter: target('maxTargetAfter'),
-  }
+  const algorithm = (member: GenesisValue): string =>
+    ALGORITHMS.find(known => known === member.value) ?? member.fail(`want one of ${ALGORITHMS.join(', ')}`)
+  const target = positive(MAX_TARGET)
+  return readMembers(value, base, {
+    before: algorithm,
+    after: algorithm,
+    spacingBlocks: blocks,
+    halfLifeBlocks: blocks,
+    maxAnchorAgeBlocks: blocks,
+    maxTargetBefore: target,
+    maxTargetAfter: target,
+  })
 }
