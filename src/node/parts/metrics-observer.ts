@@ -12,11 +12,10 @@ import { Metrics } from '../../metrics/registry.ts'
 import type { ProofPool } from '../../powchain/proof-pool.ts'
 import type { WorkVerifier } from '../../powchain/work-verifier.ts'
 import { declareStateMetrics } from '../../state/world/metrics.ts'
-import type { WorldState } from '../../state/world/world-state.ts'
 import { declareMemoryMetrics, declareStorageMetrics } from '../../storage/metrics.ts'
-import type { Store } from '../../storage/store.ts'
 import type { Teardown } from '../teardown.ts'
 import { version } from '../version.ts'
+import type { OpenedChain } from './open-chain.ts'
 
 /** Metrics of a node whose operator enabled them. Loaded only then: a devnet saves the time and the memory. */
 export interface MetricsObserver {
@@ -26,14 +25,10 @@ export interface MetricsObserver {
   serve(options: { readonly host: string; readonly port: number; readonly logger: Logger }): Promise<string>
 }
 
-interface ObservedParts {
+interface ObservedParts extends Pick<OpenedChain, 'world' | 'store' | 'proofPool' | 'proofVerifier'> {
   readonly chain: Chain
   readonly engine: ConsensusEngine
-  readonly world: WorldState
-  readonly store: Store
   readonly memory: MemoryShares
-  readonly proofPool: ProofPool
-  readonly proofVerifier: WorkVerifier
   readonly execution: ExecutionMode
   /** Height to reach by the heads of the peers; undefined while none is known. */
   readonly target: () => number | undefined

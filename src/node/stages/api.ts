@@ -1,29 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { bytesToHex, type Hex, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
-import type { Clock } from '@tandem/base/clock.ts'
 import { defined } from '@tandem/base/defined.ts'
-import type { Logger } from '@tandem/base/logger.ts'
 import { nativeRules } from '../../chain/block/header-assembly.ts'
-import type { Chain } from '../../chain/chain.ts'
-import type { ProofRows } from '../../chain/proof/proof-rows.ts'
-import type { BlockStore } from '../../chain/store/block-store.ts'
 import { requireHistory } from '../../chain/store/earliest-block.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
-import type { Metrics } from '../../metrics/registry.ts'
 import { Miner, type WorkSource } from '../../powchain/mining/miner.ts'
 import { MiningService } from '../../powchain/mining/mining-service.ts'
-import type { ProofPool } from '../../powchain/proof-pool.ts'
 import { type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import type { ProofChainPort, ProofHeaderInfo } from '../../rpc/ports.ts'
 import { createRpcService, type RpcService, type RpcServiceOptions } from '../../rpc/transport/service.ts'
 import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
 import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
-import type { MiningOptions, NodeOptions } from '../options.ts'
+import type { NodeOptions } from '../options.ts'
 import { nodeInfo, operatorAddress } from '../parts/operator-address.ts'
 import { createReads, type Reads } from '../parts/reads.ts'
 import { createWallet } from '../parts/wallet.ts'
-import type { Teardown } from '../teardown.ts'
 import type { CoreStage } from './core.ts'
 import type { StorageStage } from './storage.ts'
 
@@ -43,7 +35,7 @@ export const createApi = async (storage: StorageStage, core: CoreStage): Promise
   const { options, deps, teardown, part } = storage
   const reads = readsOf(storage, core)
   const rpc = rpcOf(storage, core, reads, await operatorAddress(options))
-  const mining = miningOf(storage, core)
+  const mining = createMining(storage, core)
   if (core.dev && options.devnet?.isQuiet !== true)
     teardown.add(
       logTransactions({ chain: core.chain, reads, logger: part('devnet'), abiFolder: options.devnet?.abiFolder }),
@@ -68,16 +60,13 @@ const readsOf = ({ options, deps, teardown, part, memory, opened, sources }: Sto
   const { executor, pool, chain, dev } = core
   return createReads(
     {
+      ...opened,
       memory,
       execution: options.execution,
       history: options.history,
       segments: options.segments,
       params: options.genesis.params,
-      genesisHash: opened.genesisHash,
       foundation: options.genesis.foundation,
-      store: opened.store,
-      blocks: opened.blocks,
-      world: opened.world,
       rules: nativeRules(sources),
       chain,
       council: sources.council,
@@ -93,13 +82,6 @@ const readsOf = ({ options, deps, teardown, part, memory, opened, sources }: Sto
   )
 }
 
-const miningOf = ({ options, deps, teardown, part, opened, observer }: StorageStage, { chain }: CoreStage) => {
-  const { proofPool } = opened
-  const { params } = options.genesis
-  const parts = { params, proofPool, chain, options: options.mining, clock: deps.clock }
-  return createMining({ ...parts, logger: part('powchain'), metrics: observer?.metrics }, teardown)
-}
-
 /** Wallet of unlocked keys, and of the accounts that a development chain impersonates. */
 export const walletOf = ({ dev }: CoreStage, unlocked: NodeOptions['unlocked']) =>
   createWallet(unlocked, dev && (account => dev.helpers.impersonation.includes(account)))
@@ -112,13 +94,12 @@ const rpcOf = (
   coinbase: Hex,
 ): RpcServiceOptions => {
   const { pool, peers, dev } = core
-  const { params } = options.genesis
   return {
     ...reads,
     pool: dev?.pool ?? pool.service,
     ...(dev && { dev: dev.helpers }),
     economy: opened.economy,
-    proofChain: proofChainPort({ ...opened, params }),
+    proofChain: proofChainPort(opened, options.genesis.params),
     wallet: walletOf(core, options.unlocked),
     info: nodeInfo(coinbase, options.clientName, peers?.network),
     log: part('rpc'),
@@ -134,30 +115,25 @@ const publicServiceOptions = ({ options, observer }: StorageStage, core: CoreSta
   }
 }
 
-interface MiningParts {
-  readonly params: ChainParams
-  readonly proofPool: ProofPool
-  readonly chain: Pick<Chain, 'onCommitted'>
-  readonly options: MiningOptions | undefined
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics | undefined
-}
-
 /** Bytes that tell apart the work of two nodes with one coinbase. */
 const EXTRA_NONCE_BYTES = 4
 
 /** Work for outside miners, and the built-in miner where the operator wants one. */
-const createMining = (parts: MiningParts, teardown: Teardown): MiningService => {
-  const { params, proofPool: pool, chain, options, clock, logger } = parts
+const createMining = (
+  { options: { genesis, mining }, deps, teardown, part, opened: { proofPool: pool }, observer }: StorageStage,
+  { chain }: CoreStage,
+): MiningService => {
+  const { params } = genesis
+  const { clock } = deps
+  const logger = part('powchain')
   const extraNonce = new Uint8Array(randomBytes(EXTRA_NONCE_BYTES))
-  const service = new MiningService({ params, pool, coinbase: options?.coinbase ?? null, extraNonce, clock, logger })
-  parts.metrics?.gauge({
+  const service = new MiningService({ params, pool, coinbase: mining?.coinbase ?? null, extraNonce, clock, logger })
+  observer?.metrics.gauge({
     name: 'mining_hash_rate_hashes',
     help: 'Hashes per second, own and submitted',
     read: () => Number(service.hashrate()),
   })
-  parts.metrics?.gauge({
+  observer?.metrics.gauge({
     name: 'mining_solution_count',
     help: 'Valid solutions of work of this node since the start',
     read: () => service.found,
@@ -167,8 +143,8 @@ const createMining = (parts: MiningParts, teardown: Teardown): MiningService => 
   teardown.add(async () => {
     for (const stop of stops) stop()
   })
-  if (options === undefined) return service
-  const miner = new Miner({ source: sourceOf(service), threads: options.threads, duty: options.duty, clock, logger })
+  if (mining === undefined) return service
+  const miner = new Miner({ source: sourceOf(service), threads: mining.threads, duty: mining.duty, clock, logger })
   const stop = service.onWork(() => miner.refresh())
   teardown.add(async () => {
     stop()
@@ -188,15 +164,11 @@ const sourceOf = (service: MiningService): WorkSource => ({
   submitWork: (nonce, sealHash, mixHash) => service.submitWork(nonce, sealHash, mixHash),
 })
 
-interface ProofChainPortOptions {
-  readonly params: ChainParams
-  readonly proofRows: ProofRows
-  readonly proofPool: ProofPool
-  readonly blocks: Pick<BlockStore, 'header' | 'earliest'>
-}
-
 /** Reads of the proof chain for clients: final headers, and the preferred branch of pending ones. They throw HISTORY_MISSING. */
-const proofChainPort = ({ params, proofRows, proofPool, blocks }: ProofChainPortOptions): ProofChainPort => {
+const proofChainPort = (
+  { proofRows, proofPool, blocks }: StorageStage['opened'],
+  params: ChainParams,
+): ProofChainPort => {
   const describe = async (header: ProofHeader, includedIn: number | null): Promise<ProofHeaderInfo> => {
     const { height, parentId, coinbase, target, anchorNumber, anchorHash } = header
     // The time of a header is that of its anchor.

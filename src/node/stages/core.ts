@@ -87,19 +87,8 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   // Before any submission: a journal written before it was read would lose its content.
   await pool.service.start()
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
-  const { world, store, proofPool, proofVerifier } = opened
   const target = () => peers?.view.proven ?? peers?.view.target
-  observer?.watch({
-    chain,
-    engine,
-    world,
-    store,
-    memory,
-    proofPool,
-    proofVerifier,
-    execution: options.execution,
-    target,
-  })
+  observer?.watch({ ...opened, chain, engine, memory, execution: options.execution, target })
   const isAlone = isAloneOf(storage, chain)
   const health = healthOf(storage, { chain, engine, peers, dev }, isAlone)
   return { executor, pool, chain, peers, dev, engine, health, syncing: syncingOf({ chain, peers, isAlone }) }

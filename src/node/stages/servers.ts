@@ -3,18 +3,16 @@ import { EMPTY_BYTES, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { defined } from '@tandem/base/defined.ts'
 import { EXPLORER_PATH, FAUCET_PATH, RPC_PATH, type Site } from '@tandem/web/site.ts'
-import type { FastifyInstance } from 'fastify'
 import type { Chain } from '../../chain/chain.ts'
 import { NAMESPACES } from '../../config/networks.ts'
 import type { CallService } from '../../evm/calls/types.ts'
-import type { MiningService } from '../../powchain/mining/mining-service.ts'
 import { methodsFor } from '../../rpc/methods/methods.ts'
 import { namespacesIn } from '../../rpc/router/method.ts'
-import { createRpcServer, type RpcCall, type RpcServerOptions } from '../../rpc/transport/server.ts'
+import type { NodePages } from '../../rpc/transport/http/routes.ts'
+import { createRpcServer, type RpcServerOptions } from '../../rpc/transport/server.ts'
 import type { RpcServiceOptions } from '../../rpc/transport/service.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
-import type { NodePageOptions } from '../parts/pages/node-page.ts'
-import { createNodePages } from '../parts/pages/node-pages.ts'
+import type { createNodePage } from '../parts/pages/node-page.ts'
 import { urlHost, version } from '../version.ts'
 import { type ApiStage, walletOf } from './api.ts'
 import type { CoreStage } from './core.ts'
@@ -70,10 +68,16 @@ export const openServers = async (
       port: options.port ?? 0,
       health: core.health,
       async routes(app, call) {
-        await addExplorer(storage, { ...rpc, wallet: walletOf(core, []) }, app)
-        await addFaucet(storage, app, call)
+        if (explorer) {
+          const { addExplorer } = await import('./explorer.ts')
+          addExplorer(storage, explorer, { ...rpc, wallet: walletOf(core, []) }, app)
+        }
+        if (faucet) {
+          const { addFaucet } = await import('./faucet.ts')
+          addFaucet(storage, { faucet, site: siteOf(options) }, app, call)
+        }
       },
-      pages: createNodePages(pageOptions(storage, core, served, explorer !== undefined)),
+      pages: createNodePages(storage, core, served),
     },
     service,
   )
@@ -85,7 +89,8 @@ export const openServers = async (
     ...{ ...rpc, mining, health: core.health },
     ...(peers && { peers: peers.network }),
   })
-  const stratum = await stratumOf(storage, mining)
+  const stratum =
+    options.stratum && (await (await import('./stratum.ts')).openStratum(storage, options.stratum, mining))
   const metrics = await observer?.serve({
     host: options.metricsHost ?? '127.0.0.1',
     port: options.metricsPort ?? 0,
@@ -105,72 +110,7 @@ export const openServers = async (
   }
 }
 
-/** The explorer itself is a process, started by the first request. */
-const addExplorer = async (
-  { options, teardown, part }: StorageStage,
-  rpc: RpcServiceOptions,
-  app: FastifyInstance,
-): Promise<void> => {
-  const { explorer, dataDir, ephemeral = false, disabledMethods = [] } = options
-  if (explorer === undefined) return
-  const { createExplorer } = await import('../parts/pages/explorer.ts')
-  createExplorer(
-    {
-      ...{ explorer, dataDir, ephemeral, disabledMethods },
-      publicNamespaces: (options.namespaces ?? options.genesis.params.namespaces).http,
-      hasFaucet: options.faucet !== undefined,
-      openRpc: key => openExplorerRpc(options, rpc, key),
-      logger: part('explorer'),
-    },
-    teardown,
-  )(app)
-}
-
-/** Opens a loopback port for the explorer's calls, without rate limit: what the public port serves and the index needs. */
-const openExplorerRpc = async (
-  { genesis, namespaces }: NodeOptions,
-  rpc: RpcServiceOptions,
-  key: string,
-): Promise<{ readonly url: string; close(): Promise<void> }> => {
-  const served = [...new Set([...(namespaces ?? genesis.params.namespaces).http, 'eth', 'native'])]
-  const server = await createRpcServer({
-    ...rpc,
-    host: '127.0.0.1',
-    port: 0,
-    namespaces: { http: [], ws: served },
-    wsPaths: ['/ws'],
-    hosts: ['localhost'],
-    checkOrigin: true,
-    clientRules: { apiKeys: [{ name: 'explorer', key, perSecond: Number.MAX_SAFE_INTEGER }], needsKey: true },
-  })
-  return { url: `ws://127.0.0.1:${server.port}/ws?apikey=${key}`, close: () => server.close() }
-}
-
-const addFaucet = async (
-  { options, deps, teardown, part, observer }: StorageStage,
-  app: FastifyInstance,
-  call: RpcCall,
-): Promise<void> => {
-  const { faucet, dataDir, ephemeral = false, genesis } = options
-  if (faucet === undefined) return
-  const { createFaucet } = await import('../parts/pages/faucet.ts')
-  createFaucet(
-    {
-      ...faucet,
-      params: genesis.params,
-      dataDir,
-      ephemeral,
-      site: siteOf(options, options.explorer !== undefined),
-      onFatal: deps.onFatal,
-      clock: deps.clock,
-      logger: part('faucet'),
-      metrics: observer?.metrics,
-    },
-    teardown,
-  )(app, call)
-}
-
-const siteOf = ({ genesis: { params }, faucet }: NodeOptions, explorer: boolean): Site => ({
+const siteOf = ({ genesis: { params }, faucet, explorer }: NodeOptions): Site => ({
   network: params.name,
   symbol: params.symbol,
   version,
@@ -179,44 +119,35 @@ const siteOf = ({ genesis: { params }, faucet }: NodeOptions, explorer: boolean)
   rpcUrl: RPC_PATH,
 })
 
-/** Options of the node's own page. */
-const pageOptions = (
+/** Pages of the public port for browsers. Templates and assets are loaded when the first browser comes. */
+const createNodePages = (
   { options, deps }: StorageStage,
   { health }: CoreStage,
   services: RpcServiceOptions,
-  explorer: boolean,
-): NodePageOptions => {
+): NodePages => {
   const { params } = options.genesis
-  return {
-    view: services.view,
-    site: siteOf(options, explorer),
-    health,
-    namespaces: namespacesIn(methodsFor((options.namespaces ?? params.namespaces).http, services)),
-    wsPath: params.wsPaths[0] ?? '/',
-    isSecure: options.publicPort?.tls !== undefined,
-    accounts: options.devnet?.accounts ?? [],
-    clock: deps.clock,
-  }
-}
-
-const stratumOf = async (
-  { options, deps, teardown, part, opened, observer }: StorageStage,
-  service: MiningService,
-): Promise<string | undefined> => {
-  if (options.stratum === undefined) return undefined
-  const { createStratum } = await import('../parts/stratum.ts')
-  return createStratum(
-    {
-      options: options.stratum,
-      params: options.genesis.params,
-      service,
-      ...opened,
+  let front: Promise<ReturnType<typeof createNodePage>> | undefined
+  const createFront = async () =>
+    (await import('../parts/pages/node-page.ts')).createNodePage({
+      view: services.view,
+      site: siteOf(options),
+      health,
+      namespaces: namespacesIn(methodsFor((options.namespaces ?? params.namespaces).http, services)),
+      wsPath: params.wsPaths[0] ?? '/',
+      isSecure: options.publicPort?.tls !== undefined,
+      accounts: options.devnet?.accounts ?? [],
       clock: deps.clock,
-      logger: part('stratum'),
-      metrics: observer?.metrics,
+    })
+  return {
+    async front(request) {
+      front ??= createFront()
+      return (await front)(request)
     },
-    teardown,
-  )
+    async asset(path, acceptEncoding) {
+      const { assetResponse } = await import('@tandem/web/response.ts')
+      return assetResponse(path, acceptEncoding)
+    },
+  }
 }
 
 /** Options of the public port. */

@@ -1,4 +1,3 @@
-import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { formatAmount, formatNumber } from '@tandem/web/amounts.ts'
 import { type Fragment, type Html, html } from '@tandem/web/html.ts'
@@ -14,7 +13,7 @@ import type { HealthStatus } from '../../../rpc/ports.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
 import type { DevAccountKey } from '../../options.ts'
 
-export interface NodePageOptions {
+interface NodePageOptions {
   readonly view: ChainView
   readonly site: Site
   readonly health: () => HealthStatus
@@ -28,7 +27,7 @@ export interface NodePageOptions {
   readonly clock: Pick<Clock, 'nowMs'>
 }
 
-export interface NodePageRequest {
+interface NodePageRequest {
   readonly host: string | undefined
   readonly acceptEncoding: string | undefined
 }
@@ -60,18 +59,13 @@ const nodePage = (options: NodePageOptions, host: string): string => {
   return renderPage({ site, title: 'Node', path: '/', body: nodeBody(factsOf(options, host)) })
 }
 
-const factsOf = (
-  { view, site, health, namespaces, wsPath, isSecure, accounts, clock }: NodePageOptions,
-  host: string,
-): NodeFacts => {
+/** Facts of the moment; `host`: name and port under which the client reached the node. */
+const factsOf = ({ view, health, accounts, clock, ...options }: NodePageOptions, host: string) => {
   const { header, hash, transactions } = view.head()
   const { params } = view
   return {
-    site,
+    ...options,
     host,
-    isSecure,
-    wsPath,
-    namespaces,
     chainId: params.chainId,
     blockTimeMs: params.blockTimeMs,
     genesisHash: view.genesisHash,
@@ -88,28 +82,7 @@ const factsOf = (
 }
 
 /** Content of the node's own page. */
-interface NodeFacts {
-  readonly site: Site
-  /** Name and port under which the client reached the node. */
-  readonly host: string
-  /** True when the port speaks TLS. */
-  readonly isSecure: boolean
-  readonly wsPath: string
-  readonly namespaces: readonly string[]
-  readonly chainId: number
-  readonly blockTimeMs: number
-  readonly genesisHash: Hex
-  readonly head: {
-    readonly number: number
-    readonly hash: Hex
-    readonly transactions: number
-    readonly timestamp: number
-  }
-  readonly gasPriceWei: bigint
-  readonly health: HealthStatus
-  readonly nowMs: number
-  readonly accounts: readonly { readonly address: string; readonly privateKey: Hex; readonly balanceWei: bigint }[]
-}
+type NodeFacts = ReturnType<typeof factsOf>
 
 const GWEI_DECIMALS = 9
 const TOKEN_DECIMALS = 18

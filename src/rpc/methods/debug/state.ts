@@ -22,7 +22,7 @@ import type { MethodTable } from '../../router/method.ts'
 import { type Codec, codec, named, optional } from '../../router/method-description.ts'
 import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
 import type { TracedBlock } from '../../trace-port.ts'
-import { committed, GENESIS, type TraceContext, traceMethod } from './trace.ts'
+import { committed, GENESIS, type TracingContext, traceMethod } from './trace.ts'
 
 const HASH_BYTES = 32
 
@@ -63,7 +63,7 @@ const blocksBetween = async ({ view }: Context, from: number, to: number): Promi
   return blocks
 }
 
-const modified = async (context: TraceContext, startRef: BlockRef, endRef: BlockRef | undefined) => {
+const modified = async (context: TracingContext, startRef: BlockRef, endRef: BlockRef | undefined) => {
   const start = (await committed(context, startRef)).header.number
   if (endRef === undefined && start === 0) throw GENESIS
   const [from, to] =

@@ -54,7 +54,7 @@ const NOTES =
 const TRACE_SCHEMA: JsonSchema = { anyOf: [STRUCT_LOGS_SCHEMA, { title: 'Result of the tracer' }] }
 
 /** Context of the methods that run with a tracer. */
-export type TraceContext = ContextWith<'trace'>
+export type TracingContext = ContextWith<'trace'>
 
 const TRACES: Slot = { limits: TRACE_LIMITS.slots, what: 'traces', isWhileRead: true }
 
@@ -74,14 +74,14 @@ export const committed = async ({ view }: Context, ref: BlockRef, count = 0): Pr
   return found
 }
 
-const traceTransaction = async ({ view, trace }: TraceContext, id: Hex, config: TraceConfig = DEFAULT_TRACE) => {
+const traceTransaction = async ({ view, trace }: TracingContext, id: Hex, config: TraceConfig = DEFAULT_TRACE) => {
   const place = await view.locate(id)
   const found = place && (await view.blockByNumber(place.number))
   if (place === undefined || found === undefined) throw serverError('transaction not found')
   return new StreamedJson(() => trace.transaction(found, place.index, config))
 }
 
-const traceBlock = async (context: TraceContext, ref: BlockRef, config: TraceConfig = DEFAULT_TRACE) => {
+const traceBlock = async (context: TracingContext, ref: BlockRef, config: TraceConfig = DEFAULT_TRACE) => {
   const found = await committed(context, ref)
   if (found.header.number === 0) throw GENESIS
   return new StreamedJson(() => context.trace.block(found, config))

@@ -1,13 +1,10 @@
 import { NULL_SCHEMA } from '../../codecs/schemas.ts'
 import { andThen } from '../../router/block-reads.ts'
-import { type ContextWith, type Method, type MethodDeclaration, method } from '../../router/method.ts'
+import { type Method, type MethodDeclaration, method } from '../../router/method.ts'
 import type { Codec } from '../../router/method-description.ts'
 
 /** Namespaces that hold the same methods with results of their own. */
 export type DevNamespace = 'hardhat' | 'anvil'
-
-/** Context of the helpers of a development chain. */
-export type DevContext = ContextWith<'dev'>
 
 /** Returns a method that only a development chain serves. */
 export const devMethod = <const P extends readonly Codec<unknown>[] = readonly []>(

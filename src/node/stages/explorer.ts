@@ -3,25 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { isCoded } from '@tandem/base/errors.ts'
-import type { Logger } from '@tandem/base/logger.ts'
 import { EXPLORER_PATH } from '@tandem/web/site.ts'
 import type { FastifyInstance } from 'fastify'
-import { FORWARD_LIMITS } from '../../../config/limits/clients.ts'
-import { clientIdOf } from '../../../rpc/transport/clients/clients.ts'
-import type { ExplorerNodeOptions } from '../../options.ts'
-import type { Teardown } from '../../teardown.ts'
-import { ExplorerChild } from './explorer-child.ts'
-import type { ExplorerSettings } from './explorer-settings.ts'
-import { type ForwardTarget, forward } from './forward.ts'
-
-interface ExplorerPartsOptions
-  extends Pick<ExplorerSettings, 'ephemeral' | 'hasFaucet' | 'disabledMethods' | 'publicNamespaces'> {
-  readonly dataDir: string
-  readonly explorer: ExplorerNodeOptions
-  /** Opens JSON-RPC on the loopback for the holder of a key. */
-  readonly openRpc: (key: string) => Promise<ExplorerRpc>
-  readonly logger: Logger
-}
+import { FORWARD_LIMITS } from '../../config/limits/clients.ts'
+import { clientIdOf } from '../../rpc/transport/clients/clients.ts'
+import { createRpcServer } from '../../rpc/transport/server.ts'
+import type { RpcServiceOptions } from '../../rpc/transport/service.ts'
+import type { ExplorerNodeOptions, NodeOptions } from '../options.ts'
+import { ExplorerChild, type ExplorerSettings } from '../parts/pages/explorer-child.ts'
+import { type ForwardTarget, forward } from '../parts/pages/forward.ts'
+import type { StorageStage } from './storage.ts'
 
 interface ExplorerRpc {
   /** Address of its WebSocket. */
@@ -32,13 +23,36 @@ interface ExplorerRpc {
 const PATHS = ['/api', '/api/*', EXPLORER_PATH, `${EXPLORER_PATH}/*`]
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** Explorer on the public port: a process of its own, started by the first request. Returns the function that adds the routes. */
-export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown): ((app: FastifyInstance) => void) => {
-  const { explorer, openRpc, dataDir, ephemeral, hasFaucet, disabledMethods, publicNamespaces, logger } = options
+/** Opens a loopback port for the explorer's calls, without rate limit: what the public port serves and the index needs. */
+const openExplorerRpc = async ({ genesis, namespaces }: NodeOptions, rpc: RpcServiceOptions): Promise<ExplorerRpc> => {
+  const key = randomBytes(32).toString('hex')
+  const served = [...new Set([...(namespaces ?? genesis.params.namespaces).http, 'eth', 'native'])]
+  const server = await createRpcServer({
+    ...rpc,
+    host: '127.0.0.1',
+    port: 0,
+    namespaces: { http: [], ws: served },
+    wsPaths: ['/ws'],
+    hosts: ['localhost'],
+    checkOrigin: true,
+    clientRules: { apiKeys: [{ name: 'explorer', key, perSecond: Number.MAX_SAFE_INTEGER }], needsKey: true },
+  })
+  return { url: `ws://127.0.0.1:${server.port}/ws?apikey=${key}`, close: () => server.close() }
+}
+
+/** Adds the explorer to the public port: a process of its own, started by the first request. */
+export const addExplorer = (
+  { options, teardown, part }: StorageStage,
+  explorer: ExplorerNodeOptions,
+  rpcOptions: RpcServiceOptions,
+  app: FastifyInstance,
+): void => {
+  const { dataDir, ephemeral = false, disabledMethods = [], genesis, namespaces, faucet } = options
+  const logger = part('explorer')
   const forwardKey = randomBytes(32).toString('hex')
   let rpc: Promise<ExplorerRpc> | undefined
   const settings = async (): Promise<ExplorerSettings> => {
-    rpc ??= openRpc(randomBytes(32).toString('hex'))
+    rpc ??= openExplorerRpc(options, rpcOptions)
     // The next start opens it anew.
     rpc.catch(() => {
       rpc = undefined
@@ -48,7 +62,9 @@ export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown
       ...files,
       nodeUrl: (await rpc).url,
       dataDir: join(dataDir, 'explorer'),
-      ...{ ephemeral, hasFaucet, disabledMethods, publicNamespaces, forwardKey, logLevel },
+      publicNamespaces: (namespaces ?? genesis.params.namespaces).http,
+      hasFaucet: faucet !== undefined,
+      ...{ ephemeral, disabledMethods, forwardKey, logLevel },
     }
   }
   const child = new ExplorerChild({ settings, logger })
@@ -58,25 +74,23 @@ export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown
   })
   const requests = new ClientBudget(FORWARD_LIMITS.requests)
   const unread = new ClientBudget(FORWARD_LIMITS.unread)
-  return app => {
-    void app.register(async scope => {
-      scope.removeAllContentTypeParsers()
-      // The body is passed on as it comes.
-      scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
-      for (const url of PATHS)
-        scope.route({
-          method: [...METHODS],
-          url,
-          handler: (request, reply) => {
-            reply.hijack()
-            // Until it is passed on: listeners that count its pieces would let it flow away.
-            request.raw.pause()
-            void pass(request.raw, reply.raw, request.ip)
-          },
-        })
-    })
-    if (explorer.startsAtOnce) child.port().catch(() => undefined)
-  }
+  void app.register(async scope => {
+    scope.removeAllContentTypeParsers()
+    // The body is passed on as it comes.
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    for (const url of PATHS)
+      scope.route({
+        method: [...METHODS],
+        url,
+        handler: (request, reply) => {
+          reply.hijack()
+          // Until it is passed on: listeners that count its pieces would let it flow away.
+          request.raw.pause()
+          void pass(request.raw, reply.raw, request.ip)
+        },
+      })
+  })
+  if (explorer.startsAtOnce) child.port().catch(() => undefined)
 
   async function pass(request: IncomingMessage, response: ServerResponse, client: string): Promise<void> {
     const place = requests.meter(clientIdOf(client))
