@@ -3,7 +3,7 @@ import type { ChainSource } from '../chain/chain-source.ts'
 import type { NodeRpc } from '../chain/node-rpc.ts'
 import type { ChainRules, TandemRules } from '../chain/rules.ts'
 import type { PriceService } from '../price/price-service.ts'
-import type { IndexReader } from '../store/index-store.ts'
+import type { SqlReader } from '../store/sql/sql-reader.ts'
 import type { Verification } from '../verification/verification.ts'
 import { notFound } from './api-error.ts'
 import type { ApiSchema } from './json-schema.ts'
@@ -30,7 +30,7 @@ export interface NodePort extends NodeRpc {
 }
 
 export interface ApiContext {
-  readonly index: IndexReader
+  readonly index: SqlReader
   readonly source: ChainSource
   readonly node: NodePort
   readonly verification: Verification

@@ -1,5 +1,5 @@
 import { EXPLORER_LIMITS } from '../limits.ts'
-import type { Page, PageKey, PageRequest } from '../store/index-store.ts'
+import type { Page, PageKey, PageRequest } from '../store/index-query.ts'
 import { invalidParameter } from './api-error.ts'
 import { type ApiSchema, INTEGER, TEXT } from './json-schema.ts'
 

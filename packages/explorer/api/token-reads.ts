@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { askNode } from '../chain/node-rpc.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
-import type { TokenRow } from '../store/index-store.ts'
+import type { TokenRow } from '../store/sql/rows.ts'
 import type { ApiContext } from './api-route.ts'
 
 const TOTAL_SUPPLY: Hex = '0x18160ddd'

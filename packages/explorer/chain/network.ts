@@ -1,6 +1,6 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
-import type { AddressLabel } from '../store/index-store.ts'
+import type { AddressLabel } from '../store/index-query.ts'
 import type { NodeClient } from './node-client.ts'
 import type { NodeValue } from './node-value.ts'
 import type { ChainRules, RewardRules, TandemRules } from './rules.ts'

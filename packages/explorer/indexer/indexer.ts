@@ -4,8 +4,8 @@ import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainSource, HeadCalls } from '../chain/chain-source.ts'
 import { invalidResult } from '../chain/node-value.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
-import type { IndexStore } from '../store/index-store.ts'
 import type { BlockRecord, IndexPosition } from '../store/records.ts'
+import type { SqlIndex } from '../store/sql/sql-index.ts'
 import { proofHeightAfter } from './block-record.ts'
 import { BackfillProgress } from './progress.ts'
 import { readTokenMetadata } from './token-metadata.ts'
@@ -38,7 +38,7 @@ type IndexerError =
 interface IndexerOptions {
   readonly source: ChainSource
   readonly calls: HeadCalls
-  readonly index: IndexStore
+  readonly index: SqlIndex
   readonly logger: Logger
   readonly nowMs: () => number
   /** `EXPLORER_LIMITS.index.batchBlocks` when left out. */

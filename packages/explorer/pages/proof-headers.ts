@@ -1,5 +1,5 @@
 import { checksumAddress } from '../keccak.ts'
-import type { ProofRow } from '../store/index-store.ts'
+import type { ProofRow } from '../store/sql/rows.ts'
 import type { PageContext } from './page-route.ts'
 
 /** Final header of the proof chain. */

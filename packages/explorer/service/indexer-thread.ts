@@ -3,8 +3,8 @@ import { assert } from '@tandem/base/assert.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { Indexer } from '../indexer/indexer.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
-import type { IndexStore } from '../store/index-store.ts'
 import { openIndex } from '../store/open-index.ts'
+import type { SqlIndex } from '../store/sql/sql-index.ts'
 import { IndexerRetries } from './indexer-health.ts'
 import { openSource } from './open-source.ts'
 import { type ExplorerThreadStart, type FromExplorerThread, SIGNAL_HEAD } from './protocol.ts'
@@ -41,7 +41,7 @@ const retries = new IndexerRetries({
 })
 
 /** Waits for a database that is away. */
-const openStore = async (): Promise<IndexStore | undefined> => {
+const openStore = async (): Promise<SqlIndex | undefined> => {
   while (!isClosing) {
     try {
       const opened = await openIndex(database)

@@ -3,7 +3,7 @@ import { CodedError } from '@tandem/base/errors.ts'
 import { readLimited } from '@tandem/base/fs/read-limited.ts'
 import { plainText } from '../chain/plain-text.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
-import type { AddressLabel } from '../store/index-store.ts'
+import type { AddressLabel } from '../store/index-query.ts'
 
 /** Thrown as CodedError for a file that cannot be used. */
 type LabelFileError = { readonly code: 'LABEL_FILE_INVALID'; readonly path: string; readonly reason: string }

@@ -4,7 +4,7 @@ import type { Site } from '@tandem/web/site.ts'
 import type { NodePort } from '../api/api-route.ts'
 import type { ChainRules } from '../chain/rules.ts'
 import type { PriceConfig } from '../price/price-config.ts'
-import type { AddressLabel } from '../store/index-store.ts'
+import type { AddressLabel } from '../store/index-query.ts'
 import type { IndexDatabase } from '../store/open-index.ts'
 
 import type { IndexerHealth } from './indexer-health.ts'

@@ -2,7 +2,8 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { CodedError, isDatabaseLocked, namingFile } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
-import type { IndexReader, IndexStore } from './index-store.ts'
+import type { SqlIndex } from './sql/sql-index.ts'
+import type { SqlReader } from './sql/sql-reader.ts'
 
 /** Database of an index. */
 export type IndexDatabase =
@@ -37,7 +38,7 @@ export const holdIndex = (database: IndexDatabase): { close(): void } | undefine
 }
 
 /** Opens an index for its writer. Throws INDEX_TOO_NEW and DATABASE_UNREACHABLE. */
-export const openIndex = async (database: IndexDatabase): Promise<IndexStore> => {
+export const openIndex = async (database: IndexDatabase): Promise<SqlIndex> => {
   if (database.kind === 'sqlite') {
     const { SqliteIndex } = await import('./sqlite/sqlite-index.ts')
     return new SqliteIndex(database)
@@ -48,7 +49,7 @@ export const openIndex = async (database: IndexDatabase): Promise<IndexStore> =>
 }
 
 /** Opens an index that its writer has opened before. */
-export const openIndexReader = async (database: IndexDatabase): Promise<IndexReader> => {
+export const openIndexReader = async (database: IndexDatabase): Promise<SqlReader> => {
   if (database.kind === 'sqlite') {
     const { SqliteReader } = await import('./sqlite/sqlite-index.ts')
     return new SqliteReader({ path: database.path, readOnly: true })

@@ -4,7 +4,7 @@ import type { ChainSource } from '../chain/chain-source.ts'
 import type { NodeRpc } from '../chain/node-rpc.ts'
 import { keccak256Hex } from '../keccak.ts'
 import type { ContractStore } from '../store/contract-store.ts'
-import type { IndexReader } from '../store/index-store.ts'
+import type { SqlReader } from '../store/sql/sql-reader.ts'
 import { CompilerList } from './compiler/compiler-list.ts'
 import { createdCode } from './created-code.ts'
 import { type ContractCode, Verifier } from './jobs/verifier.ts'
@@ -16,7 +16,7 @@ export interface Verification {
 }
 
 interface VerificationOptions {
-  readonly index: IndexReader
+  readonly index: SqlReader
   readonly source: ChainSource
   readonly contracts: ContractStore
   readonly node: NodeRpc

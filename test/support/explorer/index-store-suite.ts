@@ -1,15 +1,15 @@
 import { ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { createRandom } from '@tandem/base/random.ts'
 import type {
-  IndexStore,
   InternalFilter,
   Page,
   PageKey,
   PageRequest,
   TransactionFilter,
   TransferFilter,
-} from '@tandem/explorer/store/index-store.ts'
+} from '@tandem/explorer/store/index-query.ts'
 import type { BlockRecord } from '@tandem/explorer/store/records.ts'
+import type { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { addressOf, contractOf, RandomBlocks, tokenOf } from './random-blocks.ts'
 
@@ -27,7 +27,7 @@ const readAll = async <T>(read: (page: PageRequest) => Promise<Page<T>>, limit: 
 }
 
 /** Every list by its name, with a text for each row. */
-const listsOf = (store: IndexStore): Readonly<Record<string, (page: PageRequest) => Promise<Page<string>>>> => {
+const listsOf = (store: SqlIndex): Readonly<Record<string, (page: PageRequest) => Promise<Page<string>>>> => {
   const party = addressOf(1)
   const named =
     <T>(read: (page: PageRequest) => Promise<Page<T>>, nameOf: (row: T) => string) =>
@@ -78,7 +78,7 @@ const SHORT = new Set(['internal of a party', 'party, in some blocks', 'mints an
 /** Rows from which a list has pointers to skip to. */
 const SKIPPED = 500
 
-const expectSameAtEveryOffset = async (store: IndexStore, names: readonly string[]): Promise<void> => {
+const expectSameAtEveryOffset = async (store: SqlIndex, names: readonly string[]): Promise<void> => {
   for (const name of names) {
     const read = listsOf(store)[name] as (page: PageRequest) => Promise<Page<string>>
     const newest = await readAll(read, 3_000)
@@ -101,13 +101,13 @@ const expectSameAtEveryOffset = async (store: IndexStore, names: readonly string
 }
 
 /** Behaviour that every back end of the index shares; `open` returns an empty one. */
-export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): void => {
-  const opened = async (): Promise<IndexStore> => {
+export const indexStoreSuite = (name: string, open: () => Promise<SqlIndex>): void => {
+  const opened = async (): Promise<SqlIndex> => {
     const store = await open()
     onTestFinished(() => store.close())
     return store
   }
-  const filled = async (count: number, seed = 7): Promise<{ store: IndexStore; blocks: BlockRecord[] }> => {
+  const filled = async (count: number, seed = 7): Promise<{ store: SqlIndex; blocks: BlockRecord[] }> => {
     const store = await opened()
     const blocks = new RandomBlocks({ seed }).chain(count)
     for (let at = 0; at < count; at += 9) await store.append(blocks.slice(at, at + 9))

@@ -2,7 +2,7 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import { Readiness } from '@tandem/explorer/api/readiness.ts'
 import type { PageContext } from '@tandem/explorer/pages/page-route.ts'
 import { createPageServer } from '@tandem/explorer/pages/page-server.ts'
-import type { IndexReader } from '@tandem/explorer/store/index-store.ts'
+import type { SqlReader } from '@tandem/explorer/store/sql/sql-reader.ts'
 import { EXPLORER_PATH, RPC_PATH, type Site } from '@tandem/web/site.ts'
 import type { InjectOptions } from 'fastify'
 import { type ApiRig, withApi } from './api-rig.ts'
@@ -59,10 +59,10 @@ export const withPages = (use: (rig: PageRig) => Promise<void>): Promise<void> =
   })
 
 /** An index with some of its reads replaced. */
-export const indexWith = (index: IndexReader, changes: Partial<IndexReader>): IndexReader =>
+export const indexWith = (index: SqlReader, changes: Partial<SqlReader>): SqlReader =>
   new Proxy(index, {
     get(target, name) {
-      const changed = changes[name as keyof IndexReader]
+      const changed = changes[name as keyof SqlReader]
       if (changed !== undefined) return changed
       const value = Reflect.get(target, name) as unknown
       // Bound to the index itself, whose private parts no other object has.

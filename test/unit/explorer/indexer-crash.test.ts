@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { createRandom, type Random } from '@tandem/base/random.ts'
-import type { IndexCounters } from '@tandem/explorer/store/index-store.ts'
 import { openIndex } from '@tandem/explorer/store/open-index.ts'
+import type { SqlReader } from '@tandem/explorer/store/sql/sql-reader.ts'
 import { describe, expect, test, vi } from 'vitest'
 import { ACCOUNTS, openTestChain } from '../../support/chain.ts'
 import { POSTGRES_MISSING, startPostgres } from '../../support/explorer/postgres-server.ts'
@@ -83,7 +83,10 @@ describe.each(BACK_ENDS)('%s', name => {
 })
 
 /** A chain of random transactions; answers the hash of its head, and what an index counts that is built in one go. */
-const writeChain = async (dir: string, random: Random): Promise<{ hash: Hex; counters: IndexCounters }> => {
+const writeChain = async (
+  dir: string,
+  random: Random,
+): Promise<{ hash: Hex; counters: Awaited<ReturnType<SqlReader['counters']>> }> => {
   const chain = await openTestChain(dir)
   const alice = senderOn(chain)
   const [coin, purse, factory] = [

@@ -2,7 +2,7 @@ import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { LogEntry } from '../../chain/types.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
-import type { PageRequest } from '../../store/index-store.ts'
+import type { PageRequest } from '../../store/index-query.ts'
 import type { ApiContext } from '../api-route.ts'
 import {
   blockParameter,

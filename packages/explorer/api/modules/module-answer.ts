@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import type { ListRange, PageRequest } from '../../store/index-store.ts'
+import type { ListRange, PageRequest } from '../../store/index-query.ts'
 import type { ApiContext } from '../api-route.ts'
 
 export interface ModuleAnswer {

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
-import type { ProducerRow, TokenRow } from '../../store/index-store.ts'
+import type { ProducerRow, TokenRow } from '../../store/sql/rows.ts'
 import { delegationTarget } from '../../verification/proxies.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { checksumOrNull, formatWei, percentOf } from '../format.ts'

@@ -1,7 +1,7 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { proofForkHeight, secondsOf } from '../../chain/rules.ts'
 import { checksumAddress } from '../../keccak.ts'
-import type { BlockRow } from '../../store/index-store.ts'
+import type { BlockRow } from '../../store/sql/rows.ts'
 import { type ApiContext, type ApiRoute, tandemOf } from '../api-route.ts'
 import { percentOf, roundTo, tokensFromWei } from '../format.ts'
 import {

@@ -1,7 +1,7 @@
 import { isoDay } from '@tandem/web/times.ts'
 import { checksumAddress } from '../../keccak.ts'
-import type { ProofRow } from '../../store/index-store.ts'
 import { dayOf, hourOf } from '../../store/records.ts'
+import type { ProofRow } from '../../store/sql/rows.ts'
 import type { ApiContext } from '../api-route.ts'
 import { roundTo } from '../format.ts'
 

@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../keccak.ts'
-import type { RewardRow } from '../../store/index-store.ts'
+import type { RewardRow } from '../../store/sql/rows.ts'
 import { type ApiContext, type ApiRoute, tandemOf } from '../api-route.ts'
 import { tokensFromWei } from '../format.ts'
 import { ADDRESS, arrayOf, BOOLEAN, DECIMAL, INTEGER, NUMBER, pageOfShape, shape, TEXT } from '../json-schema.ts'

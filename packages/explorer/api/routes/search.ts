@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
-import type { SearchRow } from '../../store/index-store.ts'
+import type { SearchRow } from '../../store/index-query.ts'
 import type { ApiContext } from '../api-route.ts'
 
 const { searchChars, searchResults } = EXPLORER_LIMITS.api

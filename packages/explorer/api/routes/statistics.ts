@@ -1,6 +1,6 @@
 import { isoDay } from '@tandem/web/times.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
-import type { DayRow } from '../../store/index-store.ts'
+import type { DayRow } from '../../store/sql/rows.ts'
 import { invalidParameter } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { roundTo, tokensFromWei } from '../format.ts'

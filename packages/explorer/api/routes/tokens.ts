@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../keccak.ts'
-import type { TokenRow } from '../../store/index-store.ts'
+import type { TokenRow } from '../../store/sql/rows.ts'
 import { notFound } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { checksumOrNull, percentOf } from '../format.ts'

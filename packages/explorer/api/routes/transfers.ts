@@ -1,6 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../keccak.ts'
-import type { TokenRow, TransferFilter, TransferRow } from '../../store/index-store.ts'
+import type { TransferFilter } from '../../store/index-query.ts'
+import type { TokenRow, TransferRow } from '../../store/sql/rows.ts'
 import type { ApiContext } from '../api-route.ts'
 import { type ListQuery, pageBody, pageRequest } from '../paging.ts'
 

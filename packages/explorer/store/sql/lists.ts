@@ -1,17 +1,14 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type {
-  InternalFilter,
-  InternalRow,
-  Page,
-  PageKey,
-  PageRequest,
-  TransactionFilter,
-  TransactionRow,
-  TransferFilter,
-  TransferRow,
-} from '../index-store.ts'
+import type { InternalFilter, Page, PageKey, PageRequest, TransactionFilter, TransferFilter } from '../index-query.ts'
 import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
-import { toInternalRow, toTransactionRow, toTransferRow } from './rows.ts'
+import {
+  type InternalRow,
+  type TransactionRow,
+  type TransferRow,
+  toInternalRow,
+  toTransactionRow,
+  toTransferRow,
+} from './rows.ts'
 import { internalList, skipOffset, transactionList, transferList } from './skip-offset.ts'
 import { SKIP_ROWS, type SkipList } from './skip-pointers.ts'
 import { blobOf, numberColumn, type SqlReads, type SqlRow } from './sql-database.ts'

@@ -1,19 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { balanceFromKey } from '../balance-key.ts'
-import type {
-  AccountRow,
-  BlockRow,
-  DayRow,
-  FailedRow,
-  HolderRow,
-  InternalRow,
-  ProducerRow,
-  ProofRow,
-  RewardRow,
-  TokenRow,
-  TransactionRow,
-  TransferRow,
-} from '../index-store.ts'
 import {
   INTERNAL_KINDS,
   type InternalTransfer,
@@ -41,7 +27,7 @@ const creditsColumn = (row: SqlRow): readonly MinerCredit[] =>
       return { address, amountWei: BigInt(wei) }
     })
 
-export const toBlockRow = (row: SqlRow): BlockRow => ({
+export const toBlockRow = (row: SqlRow) => ({
   number: numberColumn(row, 'number'),
   hash: hexColumn(row, 'hash'),
   parentHash: hexColumn(row, 'parent'),
@@ -62,7 +48,10 @@ export const toBlockRow = (row: SqlRow): BlockRow => ({
   cycle: numberColumn(row, 'cycle'),
 })
 
-export const toTransactionRow = (row: SqlRow): TransactionRow => ({
+/** Block as its row has it. */
+export type BlockRow = ReturnType<typeof toBlockRow>
+
+export const toTransactionRow = (row: SqlRow) => ({
   blockNumber: numberColumn(row, 'block'),
   blockHash: hexColumn(row, 'block_hash'),
   timestamp: numberColumn(row, 'timestamp'),
@@ -82,7 +71,10 @@ export const toTransactionRow = (row: SqlRow): TransactionRow => ({
   methodId: hexOrNull(row, 'method'),
 })
 
-export const toTransferRow = (row: SqlRow): TransferRow => ({
+/** Transaction with its block. */
+export type TransactionRow = ReturnType<typeof toTransactionRow>
+
+export const toTransferRow = (row: SqlRow) => ({
   blockNumber: numberColumn(row, 'block'),
   timestamp: numberColumn(row, 'timestamp'),
   transactionHash: hexColumn(row, 'tx_hash'),
@@ -97,7 +89,10 @@ export const toTransferRow = (row: SqlRow): TransferRow => ({
   tokenId: row['token_id'] === null ? null : bigintColumn(row, 'token_id'),
 })
 
-export const toInternalRow = (row: SqlRow): InternalRow => ({
+/** Token transfer with its block and transaction. */
+export type TransferRow = ReturnType<typeof toTransferRow>
+
+export const toInternalRow = (row: SqlRow) => ({
   blockNumber: numberColumn(row, 'block'),
   timestamp: numberColumn(row, 'timestamp'),
   transactionHash: hexColumn(row, 'tx_hash'),
@@ -109,14 +104,17 @@ export const toInternalRow = (row: SqlRow): InternalRow => ({
   value: bigintColumn(row, 'value'),
 })
 
-export const toFailedRow = (row: SqlRow): FailedRow => ({
+/** Internal transfer with its block and transaction. */
+export type InternalRow = ReturnType<typeof toInternalRow>
+
+export const toFailedRow = (row: SqlRow) => ({
   blockNumber: numberColumn(row, 'block'),
   transactionIndex: numberColumn(row, 'idx'),
   error: row['error'] as string,
-  output: new Uint8Array(row['output'] as Uint8Array),
+  output: new Uint8Array(row['output'] as Uint8Array) as Uint8Array,
 })
 
-export const toProofRow = (row: SqlRow): ProofRow => ({
+export const toProofRow = (row: SqlRow) => ({
   blockNumber: numberColumn(row, 'block'),
   height: numberColumn(row, 'height'),
   id: hexColumn(row, 'hash'),
@@ -127,7 +125,10 @@ export const toProofRow = (row: SqlRow): ProofRow => ({
   algorithm: row['algorithm'] as string,
 })
 
-export const toAccountRow = (row: SqlRow): AccountRow => ({
+/** Proof header with the block that made it final. */
+export type ProofRow = ReturnType<typeof toProofRow>
+
+export const toAccountRow = (row: SqlRow) => ({
   address: hexColumn(row, 'address'),
   transactions: numberColumn(row, 'transactions'),
   sent: numberColumn(row, 'sent'),
@@ -141,7 +142,7 @@ export const toAccountRow = (row: SqlRow): AccountRow => ({
   lastBlock: numberColumn(row, 'last_block'),
 })
 
-export const toTokenRow = (row: SqlRow): TokenRow => ({
+export const toTokenRow = (row: SqlRow) => ({
   address: hexColumn(row, 'address'),
   standard: TOKEN_STANDARDS[numberColumn(row, 'standard')] as TokenStandard,
   name: nullableText(row, 'name'),
@@ -152,12 +153,15 @@ export const toTokenRow = (row: SqlRow): TokenRow => ({
   holders: numberColumn(row, 'holders'),
 })
 
-export const toHolderRow = (row: SqlRow): HolderRow => ({
+/** Token with its sums. */
+export type TokenRow = ReturnType<typeof toTokenRow>
+
+export const toHolderRow = (row: SqlRow) => ({
   owner: hexColumn(row, 'owner'),
   balance: balanceFromKey(row['balance'] as Uint8Array),
 })
 
-export const toDayRow = (row: SqlRow): DayRow => ({
+export const toDayRow = (row: SqlRow) => ({
   day: numberColumn(row, 'day'),
   blocks: numberColumn(row, 'blocks'),
   transactions: numberColumn(row, 'transactions'),
@@ -173,7 +177,10 @@ export const toDayRow = (row: SqlRow): DayRow => ({
   newContracts: numberColumn(row, 'new_contracts'),
 })
 
-export const toRewardRow = (row: SqlRow): RewardRow => ({
+/** Sums of a UTC day. */
+export type DayRow = ReturnType<typeof toDayRow>
+
+export const toRewardRow = (row: SqlRow) => ({
   address: hexColumn(row, 'address'),
   cycle: numberColumn(row, 'cycle'),
   role: REWARD_ROLES[numberColumn(row, 'role')] as RewardRole,
@@ -181,10 +188,16 @@ export const toRewardRow = (row: SqlRow): RewardRow => ({
   wei: bigintColumn(row, 'wei'),
 })
 
-export const toProducerRow = (row: SqlRow): ProducerRow => ({
+/** Earnings of an address in a cycle. */
+export type RewardRow = ReturnType<typeof toRewardRow>
+
+export const toProducerRow = (row: SqlRow) => ({
   address: hexColumn(row, 'address'),
   mined: numberColumn(row, 'mined'),
   proposed: numberColumn(row, 'proposed'),
   minedWei: bigintColumn(row, 'mined_wei'),
   proposedWei: bigintColumn(row, 'proposed_wei'),
 })
+
+/** Blocks of an address, and its earnings from them. */
+export type ProducerRow = ReturnType<typeof toProducerRow>

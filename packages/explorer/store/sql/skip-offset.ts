@@ -6,7 +6,7 @@ import type {
   PageRequest,
   TransactionFilter,
   TransferFilter,
-} from '../index-store.ts'
+} from '../index-query.ts'
 import { kindList, pointerFrom, SKIP_ROWS, type SkipList, skipList } from './skip-pointers.ts'
 import { blobOf, numberColumn, type SqlReads, type SqlRow } from './sql-database.ts'
 

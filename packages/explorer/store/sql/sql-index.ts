@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { AddressLabel, IndexStore } from '../index-store.ts'
+import type { AddressLabel } from '../index-query.ts'
 import { addToTotals, emptyTotals } from '../index-totals.ts'
 import { type BlockRecord, TOKEN_STANDARDS, type TokenMetadata, type TokenStandard } from '../records.ts'
 import { searchTerms } from '../search-terms.ts'
@@ -18,12 +18,14 @@ const ROLLBACK_BLOCKS = 256
 const TOKEN_TERM = 0
 const LABEL_TERM = 1
 
-/** Index in a database of SQL. */
-export class SqlIndex extends SqlReader implements IndexStore {
+/** Index in a database of SQL, for its single writer. */
+export class SqlIndex extends SqlReader {
+  /** Adds blocks that follow the position, in one transaction with the position. */
   append(records: readonly BlockRecord[]): Promise<void> {
     return this.appendAll([records])
   }
 
+  /** Likewise batches, all in one transaction; a batch is written while the next one is asked for. */
   async appendAll(batches: AsyncIterable<readonly BlockRecord[]> | Iterable<readonly BlockRecord[]>): Promise<void> {
     await this.database.transaction(async writes => {
       // Read with the lock of the writer: of two processes that fill one index, one begins again behind the other.
@@ -45,14 +47,17 @@ export class SqlIndex extends SqlReader implements IndexStore {
     })
   }
 
+  /** Many blocks follow: until `endBackfill` an empty index may be unable to serve lists. */
   async beginBackfill(): Promise<void> {
     // Nothing to prepare.
   }
 
+  /** Makes lists fast again, also where another process began; returns at once when they are. */
   async endBackfill(): Promise<void> {
     // Lists are served at any time.
   }
 
+  /** Removes every block above `number`; -1 empties the index. */
   async rollback(number: number): Promise<void> {
     if (number < 0) {
       await this.database.transaction(clearBlocks)
@@ -61,6 +66,7 @@ export class SqlIndex extends SqlReader implements IndexStore {
     while (await this.#removeSome(number));
   }
 
+  /** Returns the tokens whose metadata must be read, those never read first. */
   async tokensToRead(limit: number): Promise<readonly { readonly address: Hex; readonly standard: TokenStandard }[]> {
     const rows = await this.database.all(
       'SELECT address, standard FROM token WHERE is_stale = 1 ORDER BY is_read, address LIMIT ?',
@@ -87,6 +93,7 @@ export class SqlIndex extends SqlReader implements IndexStore {
     })
   }
 
+  /** Replaces the labels. */
   async writeLabels(labels: readonly AddressLabel[]): Promise<void> {
     await this.database.transaction(async writes => {
       await writes.run('DELETE FROM label')
@@ -99,6 +106,7 @@ export class SqlIndex extends SqlReader implements IndexStore {
     })
   }
 
+  /** Returns the differences between the running sums and a count from the rows; empty when there are none. */
   recount(): Promise<readonly string[]> {
     return this.database.transaction(recountDifferences)
   }

@@ -2,42 +2,21 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { balanceToKey } from '../balance-key.ts'
 import { BatchedLookUp } from '../batched-look-up.ts'
 import type {
-  AccountRow,
-  BlockRow,
-  DayRow,
-  FailedRow,
-  HolderRow,
-  IndexCounters,
-  IndexReader,
   InternalFilter,
-  InternalRow,
   ListRange,
   Page,
   PageKey,
   PageRequest,
-  ProducerRow,
-  ProofDayRow,
-  ProofHourRow,
-  ProofRow,
-  RewardRow,
   SearchRow,
-  TokenBalanceRow,
-  TokenRow,
   TransactionFilter,
-  TransactionRow,
   TransferFilter,
-  TransferRow,
-} from '../index-store.ts'
+} from '../index-query.ts'
 import { type IndexPosition, REWARD_ROLES, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
+import { listInternal, listTransactions, listTransfers, SELECT_INTERNAL, SELECT_TRANSACTION } from './lists.ts'
 import {
-  listInternal,
-  listTransactions,
-  listTransfers,
-  SELECT_INTERNAL,
-  SELECT_TRANSACTION,
-  SELECT_TRANSFER,
-} from './lists.ts'
-import {
+  type RewardRow,
+  type TokenRow,
+  type TransactionRow,
   toAccountRow,
   toBlockRow,
   toDayRow,
@@ -49,7 +28,6 @@ import {
   toRewardRow,
   toTokenRow,
   toTransactionRow,
-  toTransferRow,
 } from './rows.ts'
 import {
   bigintColumn,
@@ -62,8 +40,8 @@ import {
 } from './sql-database.ts'
 import { storedCounters } from './write-totals.ts'
 
-/** Reads of an index. A separate connection reads the last committed state while another writes. */
-export class SqlReader implements IndexReader {
+/** Reads of an index, each consistent in itself. A separate connection reads the last committed state while another writes. */
+export class SqlReader {
   protected readonly database: SqlDatabase
   readonly #tokens = new BatchedLookUp<Hex, TokenRow>(async addresses => {
     const rows = await this.#rowsOf('token', addresses.map(blobOf))
@@ -90,7 +68,7 @@ export class SqlReader implements IndexReader {
     return row && { number: numberColumn(row, 'number'), hash: hexColumn(row, 'hash') }
   }
 
-  async counters(): Promise<IndexCounters> {
+  async counters() {
     const counters = await storedCounters(this.database)
     const value = (name: string): number => counters.get(name) ?? 0
     return {
@@ -102,13 +80,13 @@ export class SqlReader implements IndexReader {
       addresses: value('addresses'),
       contracts: value('contracts'),
       tokens: value('tokens'),
-      kinds: Object.fromEntries(
-        TRANSACTION_KINDS.map(kind => [kind, value(`transactions:${kind}`)]),
-      ) as IndexCounters['kinds'] & Record<TransactionKind, number>,
+      kinds: Object.fromEntries(TRANSACTION_KINDS.map(kind => [kind, value(`transactions:${kind}`)])) as Readonly<
+        Record<TransactionKind, number>
+      >,
     }
   }
 
-  async blocks(page: PageRequest): Promise<Page<BlockRow>> {
+  async blocks(page: PageRequest) {
     // No number is missing below that of the position, so that an offset is a number.
     const behind = page.after === null && page.offset > 0 ? await this.position() : undefined
     const after = behind === undefined ? page.after : [behind.number + 1 - page.offset]
@@ -116,58 +94,46 @@ export class SqlReader implements IndexReader {
     return pageOf(rows.map(toBlockRow), page.limit, ({ number }) => [number])
   }
 
-  async block(number: number): Promise<BlockRow | undefined> {
+  async block(number: number) {
     const row = await this.database.get('SELECT * FROM block WHERE number = ?', number)
     return row && toBlockRow(row)
   }
 
-  async transactions(filter: TransactionFilter, page: PageRequest): Promise<Page<TransactionRow>> {
+  /** Newest first. */
+  async transactions(filter: TransactionFilter, page: PageRequest) {
     return listTransactions(this.database, filter, page)
   }
 
-  async transactionsOfBlock(number: number, limit: number): Promise<readonly TransactionRow[]> {
-    const rows = await this.database.all(`${SELECT_TRANSACTION} WHERE tx.block = ? ORDER BY idx LIMIT ?`, number, limit)
-    return rows.map(toTransactionRow)
-  }
-
-  async transaction(number: number, index: number): Promise<TransactionRow | undefined> {
+  async transaction(number: number, index: number) {
     return this.#transactions.get(`${number} ${index}`)
   }
 
-  async transfers(filter: TransferFilter, page: PageRequest): Promise<Page<TransferRow>> {
+  async transfers(filter: TransferFilter, page: PageRequest) {
     return listTransfers(this.database, filter, page)
   }
 
-  async transfersOfTransaction(number: number, index: number, limit: number): Promise<readonly TransferRow[]> {
-    const rows = await this.database.all(
-      `${SELECT_TRANSFER} WHERE t.block = ? AND t.idx = ? ORDER BY log, place LIMIT ?`,
-      number,
-      index,
-      limit,
-    )
-    return rows.map(toTransferRow)
-  }
-
-  async internalTransfers(filter: InternalFilter, page: PageRequest): Promise<Page<InternalRow>> {
+  async internalTransfers(filter: InternalFilter, page: PageRequest) {
     return listInternal(this.database, filter, page)
   }
 
-  async internalOfTransaction(number: number, index: number, limit: number): Promise<readonly InternalRow[]> {
+  async internalOfTransaction(number: number, index: number, limit: number) {
     const sql = `${SELECT_INTERNAL} WHERE i.block = ? AND i.idx = ? ORDER BY i.place LIMIT ?`
     return (await this.database.all(sql, number, index, limit)).map(toInternalRow)
   }
 
-  async failedExecution(number: number, index: number): Promise<FailedRow | undefined> {
+  /** Cause of a transaction's failure; undefined: it succeeded, or the node did not know. */
+  async failedExecution(number: number, index: number) {
     const row = await this.database.get('SELECT * FROM failed WHERE block = ? AND idx = ?', number, index)
     return row && toFailedRow(row)
   }
 
+  /** Blocks that an address mined or proposed, newest first. */
   async blocksBy(
     role: 'miner' | 'proposer',
     address: Hex,
     page: PageRequest,
     { fromBlock = 0, toBlock = Number.MAX_SAFE_INTEGER }: ListRange = {},
-  ): Promise<Page<BlockRow>> {
+  ) {
     const last = page.after?.[0] as number | undefined
     const [from, to] = page.ascending ? [(last ?? -1) + 1, undefined] : [0, last === undefined ? undefined : last - 1]
     const keys = await this.database.all(
@@ -183,12 +149,14 @@ export class SqlReader implements IndexReader {
     return pageOf(rows.map(toBlockRow), page.limit, ({ number }) => [number])
   }
 
-  async proofHeaders(page: PageRequest): Promise<Page<ProofRow>> {
+  /** Newest first. */
+  async proofHeaders(page: PageRequest) {
     const rows = await this.#list('SELECT * FROM proof', 'height', 'height DESC', page, page.after)
     return pageOf(rows.map(toProofRow), page.limit, ({ height }) => [height])
   }
 
-  async proofHours(fromHour: number): Promise<readonly ProofHourRow[]> {
+  /** Oldest first; hours without headers are left out. */
+  async proofHours(fromHour: number) {
     const rows = await this.database.all('SELECT * FROM proof_hour WHERE hour >= ? ORDER BY hour', fromHour)
     return rows.map(row => ({
       hour: numberColumn(row, 'hour'),
@@ -197,7 +165,8 @@ export class SqlReader implements IndexReader {
     }))
   }
 
-  async proofDays(fromDay: number): Promise<readonly ProofDayRow[]> {
+  /** Oldest first; days without headers are left out. */
+  async proofDays(fromDay: number) {
     const sql = `SELECT day, count(*) AS miners, CAST(sum(headers) AS BIGINT) AS headers FROM proof_miner
       WHERE day >= ? GROUP BY day ORDER BY day`
     return (await this.database.all(sql, fromDay)).map(row => ({
@@ -207,17 +176,19 @@ export class SqlReader implements IndexReader {
     }))
   }
 
-  async account(address: Hex): Promise<AccountRow | undefined> {
+  async account(address: Hex) {
     const row = await this.database.get('SELECT * FROM account WHERE address = ?', blobOf(address))
     return row && toAccountRow(row)
   }
 
-  async producer(address: Hex): Promise<ProducerRow | undefined> {
+  /** undefined: it made no block. */
+  async producer(address: Hex) {
     const row = await this.database.get('SELECT * FROM producer WHERE address = ?', blobOf(address))
     return row && toProducerRow(row)
   }
 
-  async rewardsOf(address: Hex, page: PageRequest): Promise<Page<RewardRow>> {
+  /** Earnings of an address by cycle, newest first. */
+  async rewardsOf(address: Hex, page: PageRequest) {
     const bound = page.after === null ? '' : 'AND (cycle, role) < (?, ?)'
     const rows = await this.database.all(
       `SELECT * FROM reward WHERE address = ? ${bound} ORDER BY cycle DESC, role DESC LIMIT ? OFFSET ?`,
@@ -230,20 +201,14 @@ export class SqlReader implements IndexReader {
     return pageOf(rows.map(toRewardRow), page.limit, key)
   }
 
-  async rewardsOfCycle(cycle: number): Promise<readonly RewardRow[]> {
+  /** Earnings of a cycle, by role and address. */
+  async rewardsOfCycle(cycle: number) {
     const rows = await this.database.all('SELECT * FROM reward WHERE cycle = ? ORDER BY role, address', cycle)
     return rows.map(toRewardRow)
   }
 
-  async topMiners(limit: number): Promise<readonly ProducerRow[]> {
-    const rows = await this.database.all(
-      'SELECT * FROM producer WHERE mined > 0 ORDER BY mined DESC, address LIMIT ?',
-      limit,
-    )
-    return rows.map(toProducerRow)
-  }
-
-  async topAccounts(page: PageRequest): Promise<Page<AccountRow>> {
+  /** Ordered by transactions, then by address. */
+  async topAccounts(page: PageRequest) {
     const after = page.after && [page.after[0] as number, blobOf(page.after[1] as Hex)]
     const keys = await this.#list(
       'SELECT address FROM account',
@@ -256,7 +221,8 @@ export class SqlReader implements IndexReader {
     return pageOf(rows.map(toAccountRow), page.limit, ({ transactions, address }) => [transactions, address])
   }
 
-  async tokens(page: PageRequest): Promise<Page<TokenRow>> {
+  /** Ordered by transfers, then by address. */
+  async tokens(page: PageRequest) {
     const after = page.after && [page.after[0] as number, blobOf(page.after[1] as Hex)]
     const keys = await this.#list(
       'SELECT address FROM token',
@@ -269,11 +235,12 @@ export class SqlReader implements IndexReader {
     return pageOf(rows.map(toTokenRow), page.limit, ({ transfers, address }) => [transfers, address])
   }
 
-  async token(address: Hex): Promise<TokenRow | undefined> {
+  async token(address: Hex) {
     return this.#tokens.get(address)
   }
 
-  async holders(token: Hex, page: PageRequest): Promise<Page<HolderRow>> {
+  /** Ordered by balance, then by address; only balances above 0. */
+  async holders(token: Hex, page: PageRequest) {
     const [balance, owner] = page.after ?? []
     const bound = page.after === null ? '' : 'AND (balance, owner) < (?, ?)'
     const values: SqlValue[] =
@@ -288,6 +255,7 @@ export class SqlReader implements IndexReader {
     return pageOf(rows.map(toHolderRow), page.limit, row => [row.balance.toString(), row.owner])
   }
 
+  /** undefined: the owner never had any, or has none. */
   async balanceOf(token: Hex, owner: Hex): Promise<bigint | undefined> {
     const row = await this.database.get(
       'SELECT owner, balance FROM holder WHERE token = ? AND owner = ?',
@@ -297,6 +265,7 @@ export class SqlReader implements IndexReader {
     return row && toHolderRow(row).balance
   }
 
+  /** The last block not after a time, or the first not before it. */
   async blockAt(timestamp: number, side: 'before' | 'after'): Promise<number | undefined> {
     // Timestamps never go down with the number, so the place is found by bisection.
     const last = (await this.position())?.number ?? -1
@@ -312,7 +281,7 @@ export class SqlReader implements IndexReader {
     return found < 0 || found > last ? undefined : found
   }
 
-  async tokenBalances(owner: Hex, limit: number): Promise<readonly TokenBalanceRow[]> {
+  async tokenBalances(owner: Hex, limit: number) {
     const rows = await this.database.all(
       `SELECT token.*, holder.owner, holder.balance FROM holder JOIN token ON token.address = holder.token
        WHERE holder.owner = ? ORDER BY holder.token LIMIT ?`,
@@ -322,10 +291,12 @@ export class SqlReader implements IndexReader {
     return rows.map(row => ({ token: toTokenRow(row), balance: toHolderRow(row).balance }))
   }
 
-  async days(limit: number): Promise<readonly DayRow[]> {
+  /** Newest first. */
+  async days(limit: number) {
     return (await this.database.all('SELECT * FROM day ORDER BY day DESC LIMIT ?', limit)).map(toDayRow)
   }
 
+  /** `prefix` is lower case. */
   async search(prefix: string, limit: number): Promise<readonly SearchRow[]> {
     // No term has this character, and PostgreSQL has no text with it.
     if (prefix.includes('\0')) return []
@@ -352,7 +323,7 @@ export class SqlReader implements IndexReader {
   }
 
   /** Rows by the addresses that an index gave: an offset then skips entries of the index, and no rows. */
-  #rowsOf(table: string, addresses: readonly SqlValue[]): Promise<SqlRow[]> {
+  #rowsOf(table: string, addresses: readonly SqlValue[]) {
     return this.database.lookUp(
       `SELECT * FROM ${table} WHERE address = ?`,
       addresses.map(address => [address]),
@@ -360,13 +331,7 @@ export class SqlReader implements IndexReader {
   }
 
   /** Returns the rows after a key (or an offset), one more than the page has. */
-  #list(
-    select: string,
-    key: string,
-    order: string,
-    page: PageRequest,
-    after: readonly SqlValue[] | null,
-  ): Promise<readonly SqlRow[]> {
+  #list(select: string, key: string, order: string, page: PageRequest, after: readonly SqlValue[] | null) {
     if (after === null)
       return this.database.all(`${select} ORDER BY ${order} LIMIT ? OFFSET ?`, page.limit + 1, page.offset)
     const places = after.map(() => '?').join(', ')

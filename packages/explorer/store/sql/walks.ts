@@ -1,4 +1,4 @@
-import type { ListRange, Page, PageKey, PageRequest } from '../index-store.ts'
+import type { ListRange, Page, PageKey, PageRequest } from '../index-query.ts'
 import type { ScanRequest } from './skip-offset.ts'
 import { numberColumn, type SqlReads, type SqlRow, type SqlValue } from './sql-database.ts'
 
