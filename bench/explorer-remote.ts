@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { readNetwork } from '@tandem/explorer/chain/network.ts'
 import { NodeClient } from '@tandem/explorer/chain/node-client.ts'
-import { nodeCalls } from '@tandem/explorer/chain/node-port.ts'
+import { nodeCall } from '@tandem/explorer/chain/node-port.ts'
 import { RpcChain } from '@tandem/explorer/chain/rpc-chain.ts'
 import { Indexer, type IndexerState } from '@tandem/explorer/indexer/indexer.ts'
 import { type IndexDatabase, openIndex } from '@tandem/explorer/store/open-index.ts'
@@ -46,8 +46,8 @@ const backfill = async (node: RunningNode, database: IndexDatabase): Promise<voi
   const client = new NodeClient({ url: node.ws, logger: silentLogger })
   const source = new RpcChain(client, (await readNetwork(client)).rules)
   const index = await openIndex(database)
-  const calls = nodeCalls(client)
-  const indexer = new Indexer({ source, calls, index, logger: silentLogger, nowMs: () => performance.now() })
+  const call = nodeCall(client)
+  const indexer = new Indexer({ source, call, index, logger: silentLogger, nowMs: () => performance.now() })
   const [began, cpu, threads] = [performance.now(), process.cpuUsage(), measureThreads(node.process.pid as number)]
   let state: IndexerState = 'behind'
   while (state === 'behind') state = await indexer.step()

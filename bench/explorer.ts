@@ -26,7 +26,7 @@ import { encodeTransaction } from '../src/primitives/transaction/transaction-enc
 import { Store } from '../src/storage/store.ts'
 import { testGenesis } from '../test/support/chain.ts'
 import { startPostgres } from '../test/support/explorer/postgres-server.ts'
-import { LocalCalls } from '../test/support/explorer/source/local-calls.ts'
+import { localCall } from '../test/support/explorer/source/local-calls.ts'
 import { LocalChain } from '../test/support/explorer/source/local-chain.ts'
 import { localRules } from '../test/support/explorer/source/local-rules.ts'
 
@@ -129,7 +129,7 @@ const backfill = async (source: LocalChain, database: IndexDatabase): Promise<vo
   const index = await openIndex(database)
   const indexer = new Indexer({
     source,
-    calls: new LocalCalls(source),
+    call: localCall(source),
     index,
     logger: silentLogger,
     nowMs: () => performance.now(),

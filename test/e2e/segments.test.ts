@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { createRandom } from '@tandem/base/random.ts'
+import { NodeClient } from '@tandem/explorer/chain/node-client.ts'
+import { nodeCall } from '@tandem/explorer/chain/node-port.ts'
+import { RpcChain } from '@tandem/explorer/chain/rpc-chain.ts'
 import { Indexer } from '@tandem/explorer/indexer/indexer.ts'
-import { openSource } from '@tandem/explorer/service/open-source.ts'
 import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { verifyChain } from '../../src/chain/verify-chain.ts'
@@ -66,9 +68,10 @@ const verified = async (dataDir: string) => {
 /** Runs a first step of an indexer over a node; returns the index's position, or the refusal. */
 const indexed = async ({ url }: Running, path: string): Promise<unknown> => {
   const index = new SqliteIndex({ path })
-  const { source, calls } = openSource(`${url.replace('http', 'ws')}/ws`, localRules(devGenesis()), silentLogger)
+  const node = new NodeClient({ url: `${url.replace('http', 'ws')}/ws`, logger: silentLogger })
+  const [source, call] = [new RpcChain(node, localRules(devGenesis())), nodeCall(node)]
   const sizes = { batchBlocks: 3, backfillBlocks: 10_000, keepsForeign: true }
-  const indexer = new Indexer({ source, calls, index, logger: silentLogger, nowMs: () => 0, ...sizes })
+  const indexer = new Indexer({ source, call, index, logger: silentLogger, nowMs: () => 0, ...sizes })
   try {
     await indexer.step()
     return (await index.position())?.number

@@ -12,8 +12,6 @@ import type { ApiSchema } from './json-schema.ts'
 export interface UnionMember {
   readonly name: string
   readonly validator: Hex
-  readonly owner: Hex
-  readonly reward: Hex
   readonly stakeWei: bigint
   readonly isActive: boolean
   /** undefined: not known. */

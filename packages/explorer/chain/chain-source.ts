@@ -34,8 +34,6 @@ export interface ChainSource {
   records(from: number, to: number, proofHeight: number): AsyncIterable<BlockRecord>
   /** Throws CodedError<LogSearchError> for searches that are too wide. */
   logs(query: LogQuery, limit: number): Promise<readonly LogEntry[]>
-  /** Clears the caches, after blocks were reverted or to free memory. */
-  forget(): void
   close(): Promise<void>
 }
 
@@ -46,11 +44,5 @@ export const recordAt = async (source: ChainSource, number: number): Promise<Blo
   return undefined
 }
 
-/** Result of a call to a contract; undefined when it fails, or takes too much gas, time or bytes. Never throws because of the contract. */
+/** Result of a call to a contract on the head's state; undefined when it fails, or takes too much gas, time or bytes. Never throws because of the contract. */
 export type ContractCall = (to: Hex, data: Uint8Array) => Promise<Uint8Array | undefined>
-
-/** Calls of contracts on the head's state. */
-export interface HeadCalls {
-  /** Lends a call on one state; undefined when the state is not there. */
-  run<T>(work: (call: ContractCall) => Promise<T>): Promise<T | undefined>
-}

@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { NodePort, UnionMember } from '../api/api-route.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
-import type { HeadCalls } from './chain-source.ts'
+import type { ContractCall } from './chain-source.ts'
 import { undefinedIfRefused } from './network.ts'
 import type { NodeClient } from './node-client.ts'
 import type { NodeValue } from './node-value.ts'
@@ -29,8 +29,6 @@ const unionMember = (value: NodeValue, founders: ReadonlySet<Hex>): UnionMember 
   return {
     name: value.member('name').text(),
     validator,
-    owner: value.member('owner').hex(20),
-    reward: value.member('reward').hex(20),
     stakeWei: value.member('stake').quantity(),
     isActive: value.member('status').text() === 'active',
     startBlock: founders.has(validator) ? 0 : undefined,
@@ -38,12 +36,11 @@ const unionMember = (value: NodeValue, founders: ReadonlySet<Hex>): UnionMember 
 }
 
 /** Calls of contracts on the head of the node. */
-export const nodeCalls = (node: NodeClient): HeadCalls => ({
-  run: work =>
-    work(async (to, data) => {
-      const { gas, answerBytes } = EXPLORER_LIMITS.token
-      const call = { to, data: bytesToHex(data), gas: toQuantity(gas) }
-      const output = (await node.call('eth_call', call, 'latest').catch(undefinedIfRefused))?.bytes()
-      return output !== undefined && output.byteLength <= answerBytes ? output : undefined
-    }),
-})
+export const nodeCall =
+  (node: NodeClient): ContractCall =>
+  async (to, data) => {
+    const { gas, answerBytes } = EXPLORER_LIMITS.token
+    const call = { to, data: bytesToHex(data), gas: toQuantity(gas) }
+    const output = (await node.call('eth_call', call, 'latest').catch(undefinedIfRefused))?.bytes()
+    return output !== undefined && output.byteLength <= answerBytes ? output : undefined
+  }

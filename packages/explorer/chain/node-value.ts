@@ -52,13 +52,6 @@ export class NodeValue {
     return BigInt(this.#text(QUANTITY, 'a quantity'))
   }
 
-  /** A quantity above 0. */
-  divisor(): bigint {
-    const value = this.quantity()
-    if (value === 0n) throw this.#invalid('above 0')
-    return value
-  }
-
   /** A quantity that a number holds exactly. */
   integer(): number {
     const value = Number(this.#text(QUANTITY, 'a quantity'))
@@ -97,16 +90,10 @@ export class NodeValue {
 
   /** A JSON number without a fraction, both bounds included. */
   whole(least: number, most: number = Number.MAX_SAFE_INTEGER): number {
-    const value = this.fraction(least, most)
-    if (!Number.isSafeInteger(value)) throw this.#invalid('a whole number')
-    return value
-  }
-
-  /** A JSON number, both bounds included. */
-  fraction(least: number, most: number): number {
     const value = this.#value
     if (typeof value !== 'number' || !(value >= least && value <= most))
       throw this.#invalid(`a number from ${least} to ${most}`)
+    if (!Number.isSafeInteger(value)) throw this.#invalid('a whole number')
     return value
   }
 

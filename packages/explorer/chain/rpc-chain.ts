@@ -131,10 +131,6 @@ export class RpcChain implements ChainSource {
     return items.map(logEntryFrom)
   }
 
-  forget(): void {
-    // Nothing is kept.
-  }
-
   close(): Promise<void> {
     return this.#node.close()
   }

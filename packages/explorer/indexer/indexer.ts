@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import type { ChainSource, HeadCalls } from '../chain/chain-source.ts'
+import type { ChainSource, ContractCall } from '../chain/chain-source.ts'
 import { invalidResult } from '../chain/node-value.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { BlockRecord, IndexPosition } from '../store/records.ts'
@@ -37,7 +37,7 @@ type IndexerError =
 
 interface IndexerOptions {
   readonly source: ChainSource
-  readonly calls: HeadCalls
+  readonly call: ContractCall
   readonly index: SqlIndex
   readonly logger: Logger
   readonly nowMs: () => number
@@ -89,8 +89,6 @@ export class Indexer {
   /** One batch, or several at once far behind the head, then a few tokens. Safe to end at any instant. */
   async step(): Promise<IndexerState> {
     const { source, index } = this.#options
-    // A batch reads each block once: nothing is worth keeping, and on a development chain it may be of a branch that is gone.
-    source.forget()
     const head = await source.headNumber()
     if (head === undefined) return 'at the head'
     if (await this.#isAhead(head)) return 'at the head'
@@ -235,15 +233,11 @@ export class Indexer {
 
   /** Reads the metadata of a few tokens that are new, or whose supply changed; returns true when there may be more. */
   async #readTokens(): Promise<boolean> {
-    const { index, calls } = this.#options
+    const { index, call } = this.#options
     const { perStep } = EXPLORER_LIMITS.token
     const tokens = await index.tokensToRead(perStep)
-    if (tokens.length === 0) return false
-    const isRead = await calls.run(async call => {
-      for (const { address, standard } of tokens)
-        await index.writeToken(address, await readTokenMetadata(call, address, standard))
-      return true
-    })
-    return isRead === true && tokens.length === perStep
+    for (const { address, standard } of tokens)
+      await index.writeToken(address, await readTokenMetadata(call, address, standard))
+    return tokens.length === perStep
   }
 }

@@ -1,71 +1,46 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '@tandem/base/assert.ts'
-import { CodedError } from '@tandem/base/errors.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { EXPLORER_PATH } from '@tandem/web/site.ts'
-import type { NodePort } from '../api/api-route.ts'
 import { createApiServer } from '../api/api-server.ts'
 import { Readiness } from '../api/readiness.ts'
+import { NodeClient } from '../chain/node-client.ts'
+import { nodePort } from '../chain/node-port.ts'
+import { RpcChain } from '../chain/rpc-chain.ts'
 import { createPageServer } from '../pages/page-server.ts'
 import { PriceService } from '../price/price-service.ts'
 import { openContracts } from '../store/open-contracts.ts'
 import { openIndexReader } from '../store/open-index.ts'
 import { createVerification } from '../verification/verification.ts'
-import { openSource } from './open-source.ts'
 import type { ApiCall, ExplorerThreadStart, FromExplorerThread, ToApiThread } from './protocol.ts'
+import { publicCalls } from './public-calls.ts'
 import { threadLogger } from './thread-logger.ts'
 
-/* Answers requests of the REST API in a thread of its own, from the index and from its own handle of the node's database. */
+/* Answers requests of the REST API in a thread of its own, from the index and over its own connections to the node. */
 
 const port = parentPort
 assert(port !== null, 'the API is served in a worker')
-const {
-  nodeUrl,
-  database,
-  contractsPath,
-  solcDirectory,
-  rules,
-  version,
-  site,
-  price: priceConfig,
-} = workerData as ExplorerThreadStart
-const post = (message: FromExplorerThread): void => port.postMessage(message)
-
-interface Asking {
-  readonly resolve: (value: never) => void
-  readonly reject: (error: Error) => void
-}
-const asking = new Map<number, Asking>()
-let nextQuestion = 1
-
-const ask = <Name extends keyof NodePort>(
-  name: Name,
-  ...args: Parameters<NodePort[Name]>
-): ReturnType<NodePort[Name]> => {
-  const id = nextQuestion++
-  return new Promise((resolve, reject) => {
-    asking.set(id, { resolve, reject })
-    post({ type: 'ask', question: { id, name, args } })
-  }) as ReturnType<NodePort[Name]>
-}
-
-const node: NodePort = {
-  gasPriceWei: () => ask('gasPriceWei'),
-  council: () => ask('council'),
-  committee: number => ask('committee', number),
-  rpc: (request, client) => ask('rpc', request, client),
-}
+const { nodeUrl, database, rules, solcDirectory, ...start } = workerData as ExplorerThreadStart
+const post = (message: FromExplorerThread, memory: ArrayBuffer[] = []): void => port.postMessage(message, memory)
 
 const run = async (): Promise<void> => {
   const index = await openIndexReader(database)
   const logger = threadLogger(port)
-  const { source } = openSource(nodeUrl, rules, logger)
+  const client = new NodeClient({ url: nodeUrl, logger })
+  const clientsNode = new NodeClient({ url: nodeUrl, logger: silentLogger })
+  const source = new RpcChain(client, rules)
+  const node = publicCalls(nodePort(client), {
+    pass: request => clientsNode.pass(request),
+    disabledMethods: start.disabledMethods,
+    namespaces: start.publicNamespaces,
+  })
   const nowMs = (): number => Date.now()
-  const contracts = await openContracts(database, contractsPath)
+  const contracts = await openContracts(database, start.contractsPath)
   const verification = createVerification({ index, source, contracts, node, solcDirectory, nowMs, logger })
-  const price = new PriceService({ config: priceConfig, symbol: rules.symbol, node, nowMs })
-  const context = { index, source, node, verification, price, rules, site, nowMs }
+  const price = new PriceService({ config: start.price, symbol: rules.symbol, node, nowMs })
+  const context = { index, source, node, verification, price, rules, site: start.site, nowMs }
   const readiness = new Readiness(context)
-  const api = createApiServer({ context, readiness, version, logger })
+  const api = createApiServer({ context, readiness, version: start.version, logger })
   const pages = createPageServer({ context, readiness, logger })
   await Promise.all([api.ready(), pages.ready()])
   post({ type: 'opened' })
@@ -83,37 +58,18 @@ const run = async (): Promise<void> => {
     const bytes = new Uint8Array(response.rawPayload)
     const kept = Object.entries(response.headers).map(([name, value]) => [name, String(value)])
     const message = { id, status: response.statusCode, headers: Object.fromEntries(kept), body: bytes }
-    port.postMessage({ type: 'answer', answer: message } satisfies FromExplorerThread, [bytes.buffer])
+    post({ type: 'answer', answer: message }, [bytes.buffer])
   }
-
-  const settle = (id: number, use: (waiting: Asking) => void): void => {
-    const waiting = asking.get(id)
-    asking.delete(id)
-    if (waiting !== undefined) use(waiting)
-  }
-
-  const refusalOf = ({
-    message,
-    detail,
-  }: {
-    readonly message: string
-    readonly detail: CodedError['detail'] | undefined
-  }) => (detail === undefined ? new Error(message) : new CodedError(detail))
 
   const end = async (): Promise<void> => {
     await Promise.all([api.close(), pages.close()])
     await contracts.close()
     await index.close()
-    await source.close()
+    await Promise.all([client.close(), clientsNode.close()])
     port.close()
   }
 
-  port.on('message', (message: ToApiThread) => {
-    if ('end' in message) void end()
-    else if (message.type === 'call') void answer(message.call)
-    else if (message.type === 'answered') settle(message.id, ({ resolve }) => resolve(message.value as never))
-    else settle(message.id, ({ reject }) => reject(refusalOf(message)))
-  })
+  port.on('message', (message: ToApiThread) => void ('end' in message ? end() : answer(message)))
 }
 
 void run()

@@ -2,12 +2,11 @@ import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import { type Logger, silentLogger } from '@tandem/base/logger.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { EXPLORER_PATH, type Site } from '@tandem/web/site.ts'
 import type { FastifyRequest } from 'fastify'
 import { type Network, readNetwork } from '../chain/network.ts'
 import { NodeClient } from '../chain/node-client.ts'
-import { nodePort } from '../chain/node-port.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import { readPriceConfig } from '../price/price-config.ts'
 import { holdIndex, type IndexDatabase, openIndex, openIndexReader } from '../store/open-index.ts'
@@ -17,7 +16,7 @@ import { ExplorerService } from './explorer-service.ts'
 import { waitReason } from './indexer-health.ts'
 import { readLabels } from './label-file.ts'
 import { LiveStream, readLiveParts } from './live-stream.ts'
-import { publicCalls } from './public-calls.ts'
+import type { ExplorerThreadStart } from './protocol.ts'
 import { RequestLimiter } from './request-limiter.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
@@ -87,19 +86,13 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
     isPlain: rules.tandem === undefined,
     ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
   }
-  const clientsNode = new NodeClient({ url: nodeUrl, logger: silentLogger })
-  const port = publicCalls(nodePort(node), {
-    pass: request => clientsNode.pass(request),
-    disabledMethods: options.disabledMethods,
-    namespaces: options.publicNamespaces,
-  })
-  const service = new ExplorerService({ ...threadOptions(options, network, site), node: port, logger })
+  const service = new ExplorerService(threadStart(options, network, site), logger)
   const live = new LiveStream(() => readLiveParts(service))
   heads.add(() => service.onHead()).add(() => live.onHead())
   const close = async (): Promise<void> => {
     live.close()
     await service.close()
-    await Promise.all([node.close(), clientsNode.close()])
+    await node.close()
     held?.close()
   }
   const limiter = new RequestLimiter(readKeys(keysFile), () => clock.nowMs())
@@ -123,20 +116,22 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
   }
 }
 
-const threadOptions = (
-  { nodeUrl, dataDir, database, solcDirectory, version, labelsFile, priceFile }: ExplorerProcessOptions,
+const threadStart = (
+  { dataDir, labelsFile, priceFile, ...options }: ExplorerProcessOptions,
   network: Network,
   site: Site,
-) => ({
-  nodeUrl,
-  database,
+): Omit<ExplorerThreadStart, 'signals'> => ({
+  nodeUrl: options.nodeUrl,
+  database: options.database,
   contractsPath: join(dataDir, 'contracts.sqlite'),
-  solcDirectory,
+  solcDirectory: options.solcDirectory,
   rules: network.rules,
-  version,
+  version: options.version,
   site,
   labels: [...network.labels, ...readLabels(labelsFile)],
   price: priceFile === undefined ? undefined : readPriceConfig(priceFile),
+  disabledMethods: options.disabledMethods,
+  publicNamespaces: options.publicNamespaces,
 })
 
 /**

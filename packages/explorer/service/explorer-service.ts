@@ -1,9 +1,10 @@
 import type { Worker } from 'node:worker_threads'
-import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import { Cancellation } from '@tandem/base/async/cancellation.ts'
+import { FairSemaphore, type Release } from '@tandem/base/async/fair-semaphore.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { startThread } from '@tandem/base/own-files.ts'
 import { endWorker } from '@tandem/base/worker/end-worker.ts'
-import type { NodePort } from '../api/api-route.ts'
 import { CLIENT_HEADER } from '../api/submissions.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { IndexerHealth } from './indexer-health.ts'
@@ -12,29 +13,33 @@ import {
   type ApiCall,
   type ExplorerThreadStart,
   type FromExplorerThread,
-  type NodeRequest,
   SIGNAL_HEAD,
   type ToApiThread,
 } from './protocol.ts'
-import { type QueuedRequest, RequestQueue, type RequestRefusal } from './request-queue.ts'
 
 /** Thrown as CodedError when a request cannot be answered; the client may retry. */
-type ExplorerUnavailable = RequestRefusal | { readonly code: 'EXPLORER_TIMEOUT' | 'EXPLORER_STOPPED' }
-
-interface ExplorerOptions extends Omit<ExplorerThreadStart, 'signals'> {
-  readonly node: NodePort
-  readonly logger: Logger
-}
+type ExplorerUnavailable =
+  /** Requests of all clients wait already. */
+  | { readonly code: 'EXPLORER_BUSY' }
+  /** So many of this client wait already. */
+  | { readonly code: 'CLIENT_BUSY'; readonly limit: number }
+  | { readonly code: 'EXPLORER_TIMEOUT' | 'EXPLORER_STOPPED' }
 
 type Request = Omit<ApiCall, 'id' | 'untilMs'>
 
-interface Waiting extends QueuedRequest {
+interface Waiting {
   readonly resolve: (answer: ApiAnswer) => void
   readonly reject: (error: Error) => void
+  /** Gives up its place in the queue. */
+  readonly cancellation: Cancellation
+  /** Gives up its place among those that are worked at. */
+  release?: Release
   timer?: NodeJS.Timeout
   /** Time at which it is given up. */
   untilMs: number
 }
+
+const { running, waiting: queued } = EXPLORER_LIMITS.api
 
 const CLOSE_MS = 2_000
 
@@ -46,11 +51,16 @@ const NODE = ''
  * needed and again after a failure; the main thread only passes bytes on.
  */
 export class ExplorerService {
-  readonly #options: ExplorerOptions
+  readonly #start: Omit<ExplorerThreadStart, 'signals'>
+  readonly #logger: Logger
   readonly #signals = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   readonly #counters = new Int32Array(this.#signals)
   readonly #waiting = new Map<number, Waiting>()
-  readonly #queue = new RequestQueue()
+  /** Requests that are worked at, a few of each client; clients take turns. */
+  readonly #places = new FairSemaphore(
+    { ...running, queue: queued.total, clientQueue: queued.client, displaces: true },
+    full => unavailable(full === 'total' ? { code: 'EXPLORER_BUSY' } : { code: 'CLIENT_BUSY', limit: queued.client }),
+  )
   #indexer: Worker | undefined
   #indexOpened: Promise<void> | undefined
   #api: Promise<Worker> | undefined
@@ -58,8 +68,9 @@ export class ExplorerService {
   #health: IndexerHealth = { state: 'starting', waitsFor: null, sinceMs: Date.now() }
   #isClosed = false
 
-  constructor(options: ExplorerOptions) {
-    this.#options = options
+  constructor(start: Omit<ExplorerThreadStart, 'signals'>, logger: Logger) {
+    this.#start = start
+    this.#logger = logger
   }
 
   /** Begins to fill the index. Without it, the first request does. */
@@ -83,18 +94,16 @@ export class ExplorerService {
 
   /** Throws CodedError<ExplorerUnavailable>. */
   request(request: Request): Promise<ApiAnswer> {
-    if (this.#isClosed) return Promise.reject(unavailable('EXPLORER_STOPPED'))
+    if (this.#isClosed) return Promise.reject(unavailable({ code: 'EXPLORER_STOPPED' }))
     const id = this.#nextId++
     return new Promise<ApiAnswer>((resolve, reject) => {
-      const waiting: Waiting = {
-        client: request.headers[CLIENT_HEADER] ?? NODE,
-        start: () => this.#post(id, request),
-        refuse: error => this.#settle(id, () => reject(error)),
-        ...{ resolve, reject, untilMs: 0 },
-      }
-      this.#waiting.set(id, waiting)
+      const cancellation = new Cancellation()
+      this.#waiting.set(id, { resolve, reject, cancellation, untilMs: 0 })
       this.#wait(id)
-      this.#queue.add(waiting)
+      this.#places.acquire(request.headers[CLIENT_HEADER] ?? NODE, {}, cancellation).then(
+        release => this.#post(id, request, release),
+        (error: Error) => this.#fail(id, error),
+      )
     })
   }
 
@@ -114,18 +123,22 @@ export class ExplorerService {
     this.#limit(id, EXPLORER_LIMITS.api.startMs)
     this.#api.then(
       () => this.#limit(id, EXPLORER_LIMITS.api.timeoutMs),
-      () => this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_STOPPED'))),
+      () => this.#fail(id, unavailable({ code: 'EXPLORER_STOPPED' })),
     )
   }
 
   /** Passes a request on when its turn has come. */
-  #post(id: number, request: Request): void {
+  #post(id: number, request: Request, release: Release): void {
+    const waiting = this.#waiting.get(id)
+    if (waiting === undefined) {
+      release()
+      return
+    }
+    waiting.release = release
     this.#api?.then(
       worker => {
-        const waiting = this.#waiting.get(id)
-        if (waiting === undefined) return
-        const call = { id, untilMs: waiting.untilMs, ...request }
-        worker.postMessage({ type: 'call', call } satisfies ToApiThread)
+        if (this.#waiting.has(id))
+          worker.postMessage({ id, untilMs: waiting.untilMs, ...request } satisfies ToApiThread)
       },
       // The request is told of it already.
       () => undefined,
@@ -138,24 +151,25 @@ export class ExplorerService {
     if (waiting === undefined) return
     clearTimeout(waiting.timer)
     waiting.untilMs = Date.now() + milliseconds
-    waiting.timer = setTimeout(() => {
-      this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_TIMEOUT')))
-    }, milliseconds).unref()
+    waiting.timer = setTimeout(() => this.#fail(id, unavailable({ code: 'EXPLORER_TIMEOUT' })), milliseconds).unref()
   }
 
-  #settle(id: number, use: (waiting: Waiting) => void): void {
+  /** Takes a request that has its outcome off the list, and gives up its place; undefined: it had one before. */
+  #settle(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id)
-    if (waiting === undefined) return
     this.#waiting.delete(id)
-    clearTimeout(waiting.timer)
-    use(waiting)
-    this.#queue.leave(waiting)
+    clearTimeout(waiting?.timer)
+    waiting?.cancellation.cancel()
+    waiting?.release?.()
+    return waiting
+  }
+
+  #fail(id: number, error: Error): void {
+    this.#settle(id)?.reject(error)
   }
 
   #failAll(): void {
-    this.#queue.clear()
-    for (const id of [...this.#waiting.keys()])
-      this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_STOPPED')))
+    for (const id of [...this.#waiting.keys()]) this.#fail(id, unavailable({ code: 'EXPLORER_STOPPED' }))
   }
 
   /** Settled when the index is open, so that another connection can read it. */
@@ -169,7 +183,7 @@ export class ExplorerService {
       })
       worker.on('exit', () => {
         this.#health = { state: 'failing', waitsFor: null, sinceMs: Date.now() }
-        reject(unavailable('EXPLORER_STOPPED'))
+        reject(unavailable({ code: 'EXPLORER_STOPPED' }))
         this.#indexer = undefined
         this.#restart(() => {
           this.#indexOpened = undefined
@@ -184,22 +198,20 @@ export class ExplorerService {
     await this.#indexOpened
     const worker = this.#startWorker('explorer', new URL('./api-thread.ts', import.meta.url))
     worker.on('message', (message: FromExplorerThread) => {
-      if (message.type === 'answer') this.#settle(message.answer.id, ({ resolve }) => resolve(message.answer))
-      else if (message.type === 'ask') void this.#answer(worker, message.question)
+      if (message.type === 'answer') this.#settle(message.answer.id)?.resolve(message.answer)
     })
     return new Promise((resolve, reject) => {
       worker.on('message', ({ type }: FromExplorerThread) => type === 'opened' && resolve(worker))
       worker.on('exit', () => {
         this.#api = undefined
-        reject(unavailable('EXPLORER_STOPPED'))
+        reject(unavailable({ code: 'EXPLORER_STOPPED' }))
         this.#failAll()
       })
     })
   }
 
   #startWorker(name: string, script: URL): Worker {
-    const { node, logger, ...start } = this.#options
-    const workerData: ExplorerThreadStart = { ...start, signals: this.#signals }
+    const workerData: ExplorerThreadStart = { ...this.#start, signals: this.#signals }
     const worker = startThread(script, {
       name,
       workerData,
@@ -210,13 +222,13 @@ export class ExplorerService {
     })
     worker.unref()
     worker.on('error', error => {
-      logger.error(
+      this.#logger.error(
         { thread: name, err: error instanceof Error ? (error.stack ?? error.message) : String(error) },
         'a thread of the explorer failed',
       )
     })
     worker.on('message', (message: FromExplorerThread) => {
-      if (message.type === 'log') logger[message.level](message.fields, message.message)
+      if (message.type === 'log') this.#logger[message.level](message.fields, message.message)
     })
     return worker
   }
@@ -225,22 +237,9 @@ export class ExplorerService {
     if (this.#isClosed) return
     setTimeout(() => !this.#isClosed && begin(), EXPLORER_LIMITS.api.restartMs).unref()
   }
-
-  async #answer(worker: Worker, { id, name, args }: NodeRequest): Promise<void> {
-    const { node } = this.#options
-    try {
-      const value = await (node[name] as (...args: readonly unknown[]) => Promise<unknown>)(...args)
-      worker.postMessage({ type: 'answered', id, value } satisfies ToApiThread)
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      const detail = isCoded(error) ? error.detail : undefined
-      worker.postMessage({ type: 'refused', id, message, detail } satisfies ToApiThread)
-    }
-  }
 }
 
-const unavailable = (code: 'EXPLORER_TIMEOUT' | 'EXPLORER_STOPPED'): CodedError<ExplorerUnavailable> =>
-  new CodedError({ code })
+const unavailable = (detail: ExplorerUnavailable): CodedError<ExplorerUnavailable> => new CodedError(detail)
 
 /** Ends a thread when its transaction is done. One that takes too long is terminated; its transaction is then rolled back. */
 const endThread = async (worker: Worker | undefined): Promise<void> => {

@@ -1,16 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '@tandem/base/assert.ts'
 import { isCoded } from '@tandem/base/errors.ts'
+import { NodeClient } from '../chain/node-client.ts'
+import { nodeCall } from '../chain/node-port.ts'
+import { RpcChain } from '../chain/rpc-chain.ts'
 import { Indexer } from '../indexer/indexer.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import { openIndex } from '../store/open-index.ts'
 import type { SqlIndex } from '../store/sql/sql-index.ts'
 import { IndexerRetries } from './indexer-health.ts'
-import { openSource } from './open-source.ts'
 import { type ExplorerThreadStart, type FromExplorerThread, SIGNAL_HEAD } from './protocol.ts'
 import { threadLogger } from './thread-logger.ts'
 
-/* Fills the index in a thread of its own, over its own handle of the node's database. */
+/* Fills the index in a thread of its own, over its own connection to the node. */
 
 const port = parentPort
 assert(port !== null, 'the indexer is a worker')
@@ -64,10 +66,11 @@ const run = async (): Promise<void> => {
   const index = await openStore()
   if (index === undefined) process.exit()
   port.postMessage({ type: 'opened' } satisfies FromExplorerThread)
-  const { source, calls } = openSource(nodeUrl, rules, logger)
+  const node = new NodeClient({ url: nodeUrl, logger })
+  const [source, call] = [new RpcChain(node, rules), nodeCall(node)]
   // The address of a node may lead elsewhere tomorrow, and the index may have taken days.
   const keepsForeign = !rules.isDevelopment
-  indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now(), keepsForeign })
+  indexer = new Indexer({ source, call, index, logger, nowMs: () => performance.now(), keepsForeign })
 
   while (!isClosing) {
     const seen = Atomics.load(counters, SIGNAL_HEAD)
@@ -82,7 +85,7 @@ const run = async (): Promise<void> => {
     }
   }
   await index.close()
-  await source.close()
+  await node.close()
   port.close()
 }
 

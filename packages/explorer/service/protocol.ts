@@ -1,12 +1,9 @@
-import type { CodedError } from '@tandem/base/errors.ts'
 import type { EndRequest } from '@tandem/base/worker/end-worker.ts'
 import type { Site } from '@tandem/web/site.ts'
-import type { NodePort } from '../api/api-route.ts'
 import type { ChainRules } from '../chain/rules.ts'
 import type { PriceConfig } from '../price/price-config.ts'
 import type { AddressLabel } from '../store/index-query.ts'
 import type { IndexDatabase } from '../store/open-index.ts'
-
 import type { IndexerHealth } from './indexer-health.ts'
 
 /* What the main thread and the two threads of the explorer say to each other. */
@@ -28,6 +25,10 @@ export interface ExplorerThreadStart {
   readonly labels: readonly AddressLabel[]
   /** Sources of the price of the native token. */
   readonly price: PriceConfig | undefined
+  /** Methods of the node that are switched off for the public, which the explorer passes on to nobody. */
+  readonly disabledMethods: readonly string[] | undefined
+  /** Namespaces of the node's public port; undefined: any. */
+  readonly publicNamespaces: readonly string[] | undefined
   /** Int32Array. */
   readonly signals: SharedArrayBuffer
 }
@@ -49,32 +50,12 @@ export interface ApiAnswer {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-type PortName = keyof NodePort
-
-/** Request of a thread to the node. */
-export interface NodeRequest {
-  readonly id: number
-  readonly name: PortName
-  readonly args: readonly unknown[]
-}
-
-export type ToApiThread =
-  | { readonly type: 'call'; readonly call: ApiCall }
-  | { readonly type: 'answered'; readonly id: number; readonly value: unknown }
-  /** With the detail of a CodedError. */
-  | {
-      readonly type: 'refused'
-      readonly id: number
-      readonly message: string
-      readonly detail: CodedError['detail'] | undefined
-    }
-  | EndRequest
+export type ToApiThread = ApiCall | EndRequest
 
 export type FromExplorerThread =
   | { readonly type: 'answer'; readonly answer: ApiAnswer }
   | { readonly type: 'opened' }
   | { readonly type: 'health'; readonly health: IndexerHealth }
-  | { readonly type: 'ask'; readonly question: NodeRequest }
   | {
       readonly type: 'log'
       readonly level: 'error' | 'warn' | 'info' | 'debug'

@@ -8,7 +8,7 @@ import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { createVerification } from '@tandem/explorer/verification/verification.ts'
 import type { FastifyInstance } from 'fastify'
 import { ACCOUNTS, type TestChain, withChain } from '../chain.ts'
-import { LocalCalls } from './source/local-calls.ts'
+import { localCall } from './source/local-calls.ts'
 import { indexerOf, senderOn, transferData } from './token-chain.ts'
 
 export interface ApiRig {
@@ -37,9 +37,9 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
     await catchUp()
     await index.writeLabels([{ address: BOB, name: 'Bob Exchange' }])
     const { params, council } = chain.genesis
-    const calls = new LocalCalls(source)
+    const call = localCall(source)
     const ethCall = async ({ to, data }: { readonly to: Hex; readonly data: Hex }) => {
-      const output = await calls.run(call => call(to, hexToBytes(data)))
+      const output = await call(to, hexToBytes(data))
       return output && bytesToHex(output)
     }
     const nowMs = (): number => 1_735_689_600_000

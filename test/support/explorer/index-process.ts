@@ -4,7 +4,7 @@ import { Indexer, type IndexerState } from '@tandem/explorer/indexer/indexer.ts'
 import { openIndex } from '@tandem/explorer/store/open-index.ts'
 import { Store } from '../../../src/storage/store.ts'
 import { testGenesis } from '../chain.ts'
-import { LocalCalls } from './source/local-calls.ts'
+import { localCall } from './source/local-calls.ts'
 import { localChainOf } from './token-chain.ts'
 
 /* A process that fills an index a block or a few at a time, one transaction for each line it is sent, for tests that end it at any instant. */
@@ -16,7 +16,7 @@ const index = await openIndex(
 const source = localChainOf({ store: await Store.open(storePath, { createIfMissing: false }), genesis: testGenesis() })
 const indexer = new Indexer({
   source,
-  calls: new LocalCalls(source),
+  call: localCall(source),
   index,
   logger: silentLogger,
   nowMs: () => performance.now(),

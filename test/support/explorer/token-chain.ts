@@ -7,7 +7,7 @@ import { createAddress } from '../../../src/primitives/receipt/address.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, signedRaw, type TestChain } from '../chain.ts'
 import { compileSolidity } from '../solidity.ts'
-import { LocalCalls } from './source/local-calls.ts'
+import { localCall } from './source/local-calls.ts'
 import { LocalChain } from './source/local-chain.ts'
 import { localRules } from './source/local-rules.ts'
 
@@ -116,7 +116,7 @@ export const indexerOf = (
   const source = localChainOf(chain)
   const indexer = new Indexer({
     source,
-    calls: new LocalCalls(source),
+    call: localCall(source),
     index,
     logger: silentLogger,
     nowMs: () => performance.now(),

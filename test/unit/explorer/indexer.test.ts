@@ -22,7 +22,6 @@ const ALL = { limit: 100, offset: 0, after: null }
 const sourceOf = (blocks: () => readonly BlockRecord[], changes: Partial<ChainRules> = {}): ChainSource =>
   ({
     rules: { ...localRules(testGenesis()), ...changes },
-    forget: () => undefined,
     headNumber: async () => blocks().length - 1,
     includes: async (number: number, hash: Hex) => blocks()[number]?.hash === hash,
     header: async (number: number) => blocks()[number],
@@ -203,7 +202,7 @@ test('blocks that were read ahead and then left the chain are not indexed', asyn
   const source = sourceOf(() => blocks)
   const indexer = new Indexer({
     source,
-    calls: { run: async () => undefined },
+    call: async () => undefined,
     index,
     logger: silentLogger,
     nowMs: () => 0,
@@ -254,8 +253,8 @@ test('a batch ends with the block that brings too many rows', async () => {
   }))
   const blocks = [...light, ...full]
   const source = sourceOf(() => blocks)
-  const calls = { run: async () => undefined }
-  const indexer = new Indexer({ source, calls, index, logger: silentLogger, nowMs: () => 0 })
+  const call = async () => undefined
+  const indexer = new Indexer({ source, call, index, logger: silentLogger, nowMs: () => 0 })
   while ((await indexer.step()) === 'behind');
   expect(batches).toEqual([12, 3])
   expect(await index.position()).toEqual({ number: 14, hash: blocks.at(-1)?.hash })
@@ -268,8 +267,8 @@ test('an index that is kept for its own chain stays as it is while a node is of 
   const other = new RandomBlocks({ seed: 62, fork: 1 }).chain(30)
   let served = chain.slice(0, 15)
   const source = sourceOf(() => served, { isDevelopment: false })
-  const calls = { run: async () => undefined as never }
-  const indexer = new Indexer({ source, calls, index, logger: silentLogger, nowMs: () => 0, keepsForeign: true })
+  const call = async () => undefined
+  const indexer = new Indexer({ source, call, index, logger: silentLogger, nowMs: () => 0, keepsForeign: true })
   await indexer.step()
   served = other
   const refusal = { detail: { code: 'INDEX_OF_OTHER_CHAIN', found: chain[0]?.hash, expected: other[0]?.hash } }
@@ -290,8 +289,8 @@ test('an index that is kept loses no block that its node does not know, and only
   let head: number | undefined
   const all = sourceOf(() => served, { isDevelopment: false })
   const source = { ...all, headNumber: async () => head ?? all.headNumber() }
-  const calls = { run: async () => undefined as never }
-  const options = { source, calls, index, logger: silentLogger, nowMs: () => 0, keepsForeign: true }
+  const call = async () => undefined
+  const options = { source, call, index, logger: silentLogger, nowMs: () => 0, keepsForeign: true }
   const indexer = new Indexer(options)
   while ((await indexer.step()) === 'behind');
   expect(await index.position()).toEqual(last)

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { createAddress } from '../../../src/primitives/receipt/address.ts'
 import { ACCOUNTS, withChain } from '../../support/chain.ts'
-import { LocalCalls } from '../../support/explorer/source/local-calls.ts'
+import { localCall } from '../../support/explorer/source/local-calls.ts'
 import { localChainOf, senderOn } from '../../support/explorer/token-chain.ts'
 import { compileSolidity } from '../../support/solidity.ts'
 
@@ -33,12 +33,11 @@ test('the middle of what enough reporters said is the price that the explorer re
     await alice.submit({ to: null, data: creation(1_000, 2, [ALICE, BOB]) })
     await chain.mine()
     const source = localChainOf(chain)
-    const calls = new LocalCalls(source)
+    const ask = localCall(source)
     const node = {
       rpc: async (request: string) => {
-        source.forget()
         const [{ to, data }] = (JSON.parse(request) as { params: [{ to: Hex; data: Hex }] }).params
-        const output = await calls.run(run => run(to, hexToBytes(data)))
+        const output = await ask(to, hexToBytes(data))
         return JSON.stringify({ jsonrpc: '2.0', id: 1, result: output ? bytesToHex(output) : undefined })
       },
     }

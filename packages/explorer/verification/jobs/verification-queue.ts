@@ -9,38 +9,30 @@ interface QueueLimits {
 
 /** Runs one compilation at a time; clients take turns, and each has a few places. */
 export class VerificationQueue {
-  readonly #limits: QueueLimits
-  readonly #waiting = new FairQueue<() => Promise<void>>()
-  #queued = 0
+  readonly #waiting: FairQueue<() => Promise<void>>
   #isRunning = false
 
-  constructor(limits: QueueLimits = EXPLORER_LIMITS.verification) {
-    this.#limits = limits
+  constructor({ queued, queuedPerClient }: QueueLimits = EXPLORER_LIMITS.verification) {
+    this.#waiting = new FairQueue({ total: queued, owner: queuedPerClient })
   }
 
   /** Throws QUEUE_FULL. `work` must not throw. */
   add(client: string, work: () => Promise<void>): void {
-    const own = this.#waiting.lengthOf(client)
-    if (own >= this.#limits.queuedPerClient)
-      throw refuseVerification('QUEUE_FULL', `you have ${own} submissions waiting; come again when one is done`)
-    if (this.#queued >= this.#limits.queued)
-      throw refuseVerification('QUEUE_FULL', 'too many submissions wait; come again in a minute')
-    this.#waiting.push(client, work)
-    this.#queued++
-    void this.#run()
+    const refused = this.#waiting.push(client, work)
+    if (refused !== undefined)
+      throw refuseVerification(
+        'QUEUE_FULL',
+        refused.full === 'owner'
+          ? `you have ${this.#waiting.lengthOf(client)} submissions waiting; come again when one is done`
+          : 'too many submissions wait; come again in a minute',
+      )
+    if (!this.#isRunning) void this.#run()
   }
 
   async #run(): Promise<void> {
-    if (this.#isRunning) return
     this.#isRunning = true
-    for (let next = this.#take(); next !== undefined; next = this.#take()) await next()
+    const take = () => this.#waiting.shift(() => true)
+    for (let next = take(); next !== undefined; next = take()) await next.item()
     this.#isRunning = false
-  }
-
-  #take(): (() => Promise<void>) | undefined {
-    const next = this.#waiting.shift(() => true)
-    if (next === undefined) return undefined
-    this.#queued--
-    return next.item
   }
 }

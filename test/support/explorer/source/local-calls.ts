@@ -1,6 +1,6 @@
 import { copyBytes, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
-import type { ContractCall, HeadCalls } from '@tandem/explorer/chain/chain-source.ts'
+import type { ContractCall } from '@tandem/explorer/chain/chain-source.ts'
 import { EXPLORER_LIMITS } from '@tandem/explorer/limits.ts'
 import type { ChainBlock } from '../../../../src/chain/store/types.ts'
 import type { BlockEnv } from '../../../../src/evm/block-env.ts'
@@ -11,52 +11,40 @@ import { openStateReader } from '../../../../src/state/history/stored-state.ts'
 import type { StateReader } from '../../../../src/state/state-reader.ts'
 import type { LocalChain } from './local-chain.ts'
 
-/** Calls on the head's state, for the thread that fills the index: the engine is large, and no other thread loads it. */
-export class LocalCalls implements HeadCalls {
-  readonly #source: LocalChain
-  readonly #engine = loadEngine('wasm')
-
-  constructor(source: LocalChain) {
-    this.#source = source
-  }
-
-  /** undefined: the state is not there, or the head moved while it was opened. */
-  async run<T>(work: (call: ContractCall) => Promise<T>): Promise<T | undefined> {
-    const { blocks, store } = this.#source
-    const number = await blocks.headNumber()
+/** Calls on the head's state; undefined where it is not there, or the head moved while it was opened. */
+export const localCall = (source: LocalChain): ContractCall => {
+  const { blocks, store } = source
+  const engine = loadEngine('wasm')
+  return async (to, data) => {
+    const number = await source.headNumber()
     const head = number === undefined ? undefined : await blocks.block(number)
     if (head === undefined) return undefined
     const state = await openStateReader(store, head.header.number).catch((error: unknown) => {
       if (isCoded(error) && error.code === 'MISSING_STATE') return undefined
       throw error
     })
-    if (state === undefined) return undefined
     try {
-      if (state.sync === undefined) return undefined
-      const site = { reader: state.sync, env: this.#envOf(head), engine: await this.#engine }
-      return await work((to, data) => callContract(site, to, data))
+      if (state?.sync === undefined) return undefined
+      return await callContract({ reader: state.sync, env: envOf(source, head), engine: await engine }, to, data)
     } finally {
-      state.release()
-    }
-  }
-
-  /** The head as calls see it; the random word and the payees of fees, on which no view of a token depends, are left out. */
-  #envOf({ header, extra }: ChainBlock): BlockEnv {
-    const { blocks, params } = this.#source
-    return {
-      params,
-      number: header.number,
-      timestamp: header.timestamp,
-      gasLimit: header.gasLimit,
-      baseFeePerGas: header.baseFeePerGas ?? 0n,
-      miner: header.miner,
-      proposerReward: extra.proposer,
-      foundation: extra.proposer,
-      prevRandao: ZERO_HASH,
-      blockHash: number => (number < header.number ? (blocks.hashOf(number) ?? ZERO_HASH) : ZERO_HASH),
+      state?.release()
     }
   }
 }
+
+/** The head as calls see it; the random word and the payees of fees, on which no view of a token depends, are left out. */
+const envOf = ({ blocks, params }: LocalChain, { header, extra }: ChainBlock): BlockEnv => ({
+  params,
+  number: header.number,
+  timestamp: header.timestamp,
+  gasLimit: header.gasLimit,
+  baseFeePerGas: header.baseFeePerGas ?? 0n,
+  miner: header.miner,
+  proposerReward: extra.proposer,
+  foundation: extra.proposer,
+  prevRandao: ZERO_HASH,
+  blockHash: number => (number < header.number ? (blocks.hashOf(number) ?? ZERO_HASH) : ZERO_HASH),
+})
 
 /** State and block that calls of the explorer see. */
 interface CallSite {

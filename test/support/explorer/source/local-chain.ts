@@ -65,6 +65,8 @@ export class LocalChain implements ChainSource {
   }
 
   headNumber(): Promise<number | undefined> {
+    // Blocks of a development chain may have been taken back.
+    this.blocks.forget()
     return this.blocks.headNumber()
   }
 
@@ -127,10 +129,6 @@ export class LocalChain implements ChainSource {
         throw new CodedError<LogSearchError>({ code: 'TOO_MANY_LOGS', limit })
       throw error
     })
-  }
-
-  forget(): void {
-    this.blocks.forget()
   }
 
   close(): Promise<void> {
