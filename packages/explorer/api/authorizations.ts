@@ -1,5 +1,5 @@
 import { bigintToBytes, bytesFromDigits, bytesToBigint, concatBytes, type Hex, toWord } from '@tandem/base/bytes.ts'
-import { askNode } from '../chain/node-rpc.ts'
+import { callWord } from '../chain/node-rpc.ts'
 import type { Authorization } from '../chain/types.ts'
 import { checksumAddress, keccak256Hex } from '../keccak.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
@@ -24,12 +24,8 @@ const signedHash = ({ chainId, address, nonce }: Authorization): Hex => {
 const authorityOf = async (node: ApiContext['node'], authorization: Authorization): Promise<Hex | null> => {
   const { yParity, r, s } = authorization
   const words = [BigInt(yParity) + 27n, bytesToBigint(r), bytesToBigint(s)].map(word => toWord(word).slice(2))
-  const data = `${signedHash(authorization)}${words.join('')}`
-  const answer = await askNode(node, 'eth_call', [{ to: ECRECOVER, data, gas: '0x186a0' }, 'latest'])
-  const { result } = JSON.parse(answer ?? '{}') as { readonly result?: unknown }
-  return typeof result === 'string' && /^0x0{24}[0-9a-f]{40}$/.test(result)
-    ? checksumAddress(`0x${result.slice(26)}`)
-    : null
+  const signer = await callWord(node, ECRECOVER, `${signedHash(authorization)}${words.join('')}`, '0x186a0')
+  return signer?.startsWith(`0x${'00'.repeat(12)}`) ? checksumAddress(`0x${signer.slice(26)}`) : null
 }
 
 /** Delegations that a transaction carries, with their signers. */

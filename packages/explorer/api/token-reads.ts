@@ -1,19 +1,17 @@
-import type { Hex } from '@tandem/base/bytes.ts'
-import { askNode } from '../chain/node-rpc.ts'
+import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
+import { callWord } from '../chain/node-rpc.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { TokenRow } from '../store/sql/rows.ts'
 import type { ApiContext } from './api-route.ts'
 
 const TOTAL_SUPPLY: Hex = '0x18160ddd'
 const BALANCE_OF: Hex = '0x70a08231'
-const GAS = `0x${EXPLORER_LIMITS.contract.firstCallGas.toString(16)}`
+const GAS = toQuantity(EXPLORER_LIMITS.contract.firstCallGas)
 
-/** A uint256 that a contract returns on the head's state; undefined: it returns something else, or fails. */
-const readWord = async ({ node }: Pick<ApiContext, 'node'>, to: Hex, data: Hex): Promise<bigint | undefined> => {
-  const response = await askNode(node, 'eth_call', [{ to, data, gas: GAS }, 'latest'])
-  if (response === undefined) return undefined
-  const { result } = JSON.parse(response) as { readonly result?: unknown }
-  return typeof result === 'string' && /^0x[0-9a-f]{64}$/.test(result) ? BigInt(result) : undefined
+/** A uint256 that a contract returns; undefined: it returns something else, or fails. */
+const readNumber = async ({ node }: Pick<ApiContext, 'node'>, to: Hex, data: Hex): Promise<bigint | undefined> => {
+  const word = await callWord(node, to, data, GAS)
+  return word === undefined ? undefined : BigInt(word)
 }
 
 /**
@@ -30,7 +28,7 @@ export const tokenBalance = async (
   const found =
     standard === 'ERC-1155'
       ? undefined
-      : await readWord(context, address, `${BALANCE_OF}${owner.slice(2).padStart(64, '0')}`)
+      : await readNumber(context, address, `${BALANCE_OF}${owner.slice(2).padStart(64, '0')}`)
   return found ?? (sum < 0n ? null : sum)
 }
 
@@ -39,4 +37,4 @@ export const tokenSupply = async (
   context: Pick<ApiContext, 'node'>,
   { address, standard, supply }: Pick<TokenRow, 'address' | 'standard' | 'supply'>,
 ): Promise<bigint | null> =>
-  (standard === 'ERC-1155' ? undefined : await readWord(context, address, TOTAL_SUPPLY)) ?? supply
+  (standard === 'ERC-1155' ? undefined : await readNumber(context, address, TOTAL_SUPPLY)) ?? supply

@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 
 /** Way to the JSON-RPC interface of the node, as its clients see it. */
@@ -19,4 +20,21 @@ export const askNode = async (
     if (isCoded(error) && error.code === 'ANSWER_TOO_LONG') return undefined
     throw error
   }
+}
+
+/** Result of a request to the node; undefined when it is refused, or too long to be passed on. */
+export const askResult = async (
+  node: NodeRpc,
+  method: string,
+  params: readonly unknown[],
+  client = '',
+): Promise<unknown> => {
+  const answer = await askNode(node, method, params, client)
+  return answer === undefined ? undefined : (JSON.parse(answer) as { readonly result?: unknown }).result
+}
+
+/** Word of 32 bytes that a contract returns on the head's state; undefined: it returns something else, or fails. */
+export const callWord = async (node: NodeRpc, to: Hex, data: Hex, gas: Hex): Promise<Hex | undefined> => {
+  const result = await askResult(node, 'eth_call', [{ to, data, gas }, 'latest'])
+  return typeof result === 'string' && /^0x[0-9a-f]{64}$/.test(result) ? (result as Hex) : undefined
 }

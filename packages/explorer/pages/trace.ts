@@ -1,5 +1,5 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
-import { askNode } from '../chain/node-rpc.ts'
+import { askResult } from '../chain/node-rpc.ts'
 import { checksumAddress } from '../keccak.ts'
 import { knownFunctionName } from '../verification/abi/known-signatures.ts'
 import type { PageContext } from './page-route.ts'
@@ -34,10 +34,7 @@ const MAX_CALLS = 200
 
 /** Result of the node's own method; undefined when it is not served, not for this transaction, or is too long. */
 const trace = async ({ node }: Pick<PageContext, 'node'>, hash: Hex): Promise<CallFrame | undefined> => {
-  const params = [hash, { tracer: 'callTracer' }]
-  const answer = await askNode(node, 'debug_traceTransaction', params, 'traces')
-  if (answer === undefined) return undefined
-  const { result } = JSON.parse(answer) as { readonly result?: unknown }
+  const result = await askResult(node, 'debug_traceTransaction', [hash, { tracer: 'callTracer' }], 'traces')
   return typeof result === 'object' && result !== null ? (result as CallFrame) : undefined
 }
 

@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { askNode, type NodeRpc } from '../chain/node-rpc.ts'
+import { askResult, type NodeRpc } from '../chain/node-rpc.ts'
 
 /** Round of an oracle contract. */
 export interface OracleRound {
@@ -33,10 +33,7 @@ export const oracleRound = async (node: NodeRpc, oracle: Hex): Promise<OracleRou
 
 /** Words that a contract answers with; none when the call fails. */
 const call = async (node: NodeRpc, to: Hex, data: Hex): Promise<readonly bigint[]> => {
-  const params = [{ to, data, gas: '0xf4240' }, 'latest']
-  const answer = await askNode(node, 'eth_call', params)
-  if (answer === undefined) return []
-  const { result } = JSON.parse(answer) as { readonly result?: unknown }
+  const result = await askResult(node, 'eth_call', [{ to, data, gas: '0xf4240' }, 'latest'])
   if (typeof result !== 'string' || !/^0x([0-9a-f]{64}){1,16}$/.test(result)) return []
   const count = (result.length - 2) / WORD_DIGITS
   return Array.from({ length: count }, (_, at) =>

@@ -79,6 +79,15 @@ interface ProofHourTotals {
   work: bigint
 }
 
+/** Counts of the rows of blocks. */
+export const ROW_COUNTS = ['blocks', 'transactions', 'transfers', 'internal', 'proofs'] as const
+
+/** Counters that blocks change by themselves, by name, with those of the kinds of transactions. */
+export const rowCounts = (totals: IndexTotals): readonly (readonly [string, number])[] => [
+  ...ROW_COUNTS.map(name => [name, totals[name]] as const),
+  ...TRANSACTION_KINDS.map(kind => [`transactions:${kind}`, totals.kinds[kind]] as const),
+]
+
 /**
  * Contribution of blocks to the running sums of the index. Every back end adds it for new blocks and subtracts it for removed ones, and
  * the recount compares it with the stored sums, so that each sum has one definition.

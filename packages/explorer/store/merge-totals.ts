@@ -1,10 +1,10 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { AccountTotals, DayTotals, IndexTotals, TokenTotals } from './index-totals.ts'
+import { type AccountTotals, type DayTotals, type IndexTotals, ROW_COUNTS, type TokenTotals } from './index-totals.ts'
 import { TOKEN_STANDARDS, TRANSACTION_KINDS } from './records.ts'
 
 /** Adds the sums of the blocks that follow. Takes over parts of `later`, which is of no use afterwards. */
 export const mergeTotals = (totals: IndexTotals, later: IndexTotals): void => {
-  for (const name of ['blocks', 'transactions', 'transfers', 'internal', 'proofs'] as const) totals[name] += later[name]
+  for (const name of ROW_COUNTS) totals[name] += later[name]
   for (const kind of TRANSACTION_KINDS) totals.kinds[kind] += later.kinds[kind]
   mergeMaps(totals.accounts, later.accounts, mergeAccounts)
   mergeMaps(totals.tokens, later.tokens, mergeTokens)

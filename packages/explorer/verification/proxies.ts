@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { ApiContext } from '../api/api-route.ts'
-import { askNode } from '../chain/node-rpc.ts'
+import { callWord } from '../chain/node-rpc.ts'
 
 type ProxyKind = 'EIP-7702' | 'EIP-1167' | 'EIP-1967' | 'EIP-1967 beacon' | 'EIP-1822' | 'OpenZeppelin'
 
@@ -49,17 +49,10 @@ export const proxyTarget = async ({ source, node }: ApiContext, address: Hex): P
     if (implementation !== undefined) return { kind, implementation }
   }
   const beacon = addressIn(await state.storage(address, BEACON_SLOT))
-  return beacon && { kind: 'EIP-1967 beacon', implementation: (await callImplementation(node, beacon)) ?? null }
+  if (beacon === undefined) return undefined
+  const word = await callWord(node, beacon, IMPLEMENTATION_CALL, '0x186a0')
+  return { kind: 'EIP-1967 beacon', implementation: (word && addressIn(word)) ?? null }
 }
 
 const addressIn = (word: Hex): Hex | undefined =>
   word === ZERO_HASH || !word.startsWith(`0x${'00'.repeat(12)}`) ? undefined : `0x${word.slice(26)}`
-
-/** Asks a beacon for the implementation. */
-const callImplementation = async (node: ApiContext['node'], beacon: Hex): Promise<Hex | undefined> => {
-  const params = [{ to: beacon, data: IMPLEMENTATION_CALL, gas: '0x186a0' }, 'latest']
-  const answer = await askNode(node, 'eth_call', params)
-  if (answer === undefined) return undefined
-  const { result } = JSON.parse(answer) as { readonly result?: unknown }
-  return typeof result === 'string' && /^0x[0-9a-f]{64}$/.test(result) ? addressIn(result as Hex) : undefined
-}

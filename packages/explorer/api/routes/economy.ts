@@ -1,4 +1,4 @@
-import { askNode } from '../../chain/node-rpc.ts'
+import { askResult } from '../../chain/node-rpc.ts'
 import { type ChainRules, type RewardRules, secondsOf } from '../../chain/rules.ts'
 import { type ApiContext, tandemOf } from '../api-route.ts'
 import { percentOf, roundTo, tokensFromWei } from '../format.ts'
@@ -57,9 +57,8 @@ interface SupplyAtHead {
 export const currentSupply = async (context: ApiContext): Promise<SupplyAtHead> => {
   const { rewards } = tandemOf(context)
   const number = (await context.source.headNumber()) ?? 0
-  const response = await askNode(context.node, 'native_getTotalSupply', ['latest'])
-  const { result } = JSON.parse(response ?? '{}') as { readonly result?: { readonly totalBurnt?: unknown } | null }
-  const burnt = result?.totalBurnt
+  const result = await askResult(context.node, 'native_getTotalSupply', ['latest'])
+  const burnt = (result as { readonly totalBurnt?: unknown } | null | undefined)?.totalBurnt
   const burntWei = typeof burnt === 'string' && QUANTITY.test(burnt) ? BigInt(burnt) : 0n
   return { number, burntWei, supplyWei: rewards.genesisWei + mintedUpTo(number, rewards) - burntWei }
 }

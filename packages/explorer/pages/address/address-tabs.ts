@@ -14,8 +14,16 @@ import { writeTab } from '../contract/write-tab.ts'
 import { listQuery } from '../list-query.ts'
 import type { ExplorerPageRequest, PageContext } from '../page-route.ts'
 import { nameText, tokenLink, transactionLink } from '../parts/links.ts'
-import { blockTable, labelled, labelsOf, partiesOf, transactionTable, transferTable } from '../parts/lists.ts'
-import { pager } from '../parts/pager.ts'
+import {
+  blockTable,
+  labelled,
+  labelsOf,
+  partiesOf,
+  producersOf,
+  transactionTable,
+  transferTable,
+} from '../parts/lists.ts'
+import { choice, pager } from '../parts/pager.ts'
 import { table } from '../parts/table.ts'
 import { tokenAmount, tokens } from '../parts/values.ts'
 
@@ -35,10 +43,7 @@ const transactions: Tab = async (context, { address }, request) => {
 
 const transfers: Tab = async (context, { address }, request) => {
   const list = await addressTransfersBody(context, address.toLowerCase() as Hex, listQuery(request))
-  const labels = await labelsOf(
-    context,
-    list.items.flatMap(({ from, to }) => [from, to]),
-  )
+  const labels = await labelsOf(context, partiesOf(list.items))
   const empty = emptyState('No token transfers.', 'Tokens that come to this address or leave it are listed here.')
   return card(
     'Token transfers',
@@ -48,10 +53,7 @@ const transfers: Tab = async (context, { address }, request) => {
 
 const internalTransfers: Tab = async (context, { address }, request) => {
   const list = await addressInternalBody(context, address.toLowerCase() as Hex, listQuery(request))
-  const labels = await labelsOf(
-    context,
-    list.items.flatMap(({ from, to }) => [from, to]),
-  )
+  const labels = await labelsOf(context, partiesOf(list.items))
   const { symbol } = context.site
   const empty = emptyState(
     'No internal transfers.',
@@ -85,16 +87,10 @@ const ROLES = [
 const producedBlocks: Tab = async (context, { address }, request) => {
   const wanted = ROLES.find(({ role }) => role === request.query['role']) ?? ROLES[0]
   const list = await producedBlocksBody(context, wanted.role, address.toLowerCase() as Hex, listQuery(request))
-  const labels = await labelsOf(
-    context,
-    list.items.flatMap(({ proposer, miner }) => [proposer, miner]),
+  const labels = await labelsOf(context, producersOf(list.items))
+  const links = ROLES.map(({ role, label }) =>
+    choice(`${request.path}?tab=blocks&role=${role}`, label, role === wanted.role),
   )
-  const links = ROLES.map(({ role, label }) => {
-    const href = `${request.path}?tab=blocks&role=${role}`
-    return role === wanted.role
-      ? html`<a href="${href}" aria-current="page">${label}</a>`
-      : html`<a href="${href}">${label}</a>`
-  })
   return html`<nav class="filters" aria-label="Parts in making blocks">${links}</nav>
 ${card(
   `${wanted.label} blocks`,

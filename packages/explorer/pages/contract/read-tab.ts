@@ -4,7 +4,7 @@ import { plainText } from '../../chain/plain-text.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { ContractFunction } from '../../verification/abi/abi-types.ts'
 import type { ExplorerPageRequest, PageContext } from '../page-route.ts'
-import { pathTo, wholeAddress } from '../parts/links.ts'
+import { pathTo, shownValue, wholeAddress } from '../parts/links.ts'
 import { runFunction } from './contract-call.ts'
 import { type ContractView, type FunctionGroup, functionGroups } from './contract-view.ts'
 import { argumentsOf, functionForm, functionTitle, isAskedFor } from './function-form.ts'
@@ -45,12 +45,6 @@ const answersOf = async (
   return new Map((await Promise.all(answers)).filter(answer => answer !== undefined))
 }
 
-const returnedText = (type: string, text: string): Html => {
-  if (type === 'address') return wholeAddress(text)
-  const shown = plainText(text, valueChars)
-  return html`<bdi class="value">${shown ?? html`<span class="arrow">empty</span>`}</bdi>${text.length > valueChars && '…'}`
-}
-
 const outcomeText = (outcome: CallOutcome): Html => {
   if (outcome.kind === 'failed')
     return html`<p class="problem">${plainText(outcome.reason, valueChars) ?? 'It failed without a reason.'}</p>`
@@ -58,7 +52,7 @@ const outcomeText = (outcome: CallOutcome): Html => {
   const isOne = outcome.values.length === 1
   return html`${outcome.values.map(
     ({ name, type, text }) =>
-      html`<p>${returnedText(type, text)} <small>${!isOne && name !== '' && `${plainText(name, 64) ?? ''} `}${type.slice(0, 120)}</small></p>`,
+      html`<p>${type === 'address' ? wholeAddress(text) : shownValue(text, valueChars)} <small>${!isOne && name !== '' && `${plainText(name, 64) ?? ''} `}${type.slice(0, 120)}</small></p>`,
   )}`
 }
 

@@ -5,7 +5,7 @@ import type { transactionBody } from '../../api/routes/transactions.ts'
 import { plainText } from '../../chain/plain-text.ts'
 import { valueText } from '../../verification/abi/argument-text.ts'
 import type { TracedCall } from '../trace.ts'
-import { addressLink, nameText, wholeAddress } from './links.ts'
+import { addressLink, nameText, shownValue, wholeAddress } from './links.ts'
 import { type Decoded, decodeCall, decodeLog } from './signatures.ts'
 import { table } from './table.ts'
 import { tokens } from './values.ts'
@@ -39,14 +39,11 @@ ${
       ({ name, type, value }, at) =>
         [
           html`${nameText(name, `argument ${at + 1}`)} <small>${type.slice(0, TYPE_CHARS)}</small>`,
-          type === 'address' ? wholeAddress(String(value)) : valueHtml(valueText(value)),
+          type === 'address' ? wholeAddress(String(value)) : shownValue(valueText(value), VALUE_CHARS),
         ] as const,
     ),
   )
 }`
-
-const valueHtml = (text: string): Html =>
-  html`<bdi class="value">${plainText(text, VALUE_CHARS) ?? html`<span class="arrow">empty</span>`}</bdi>${text.length > VALUE_CHARS && '…'}`
 
 const decodedInputOf = ({ decodedInput, input, txType }: Transaction): Html | undefined => {
   if (decodedInput?.verified) return decodedByAbi(decodedInput)

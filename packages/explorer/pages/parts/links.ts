@@ -33,18 +33,19 @@ export const wholeHash = (hash: string, what: string, href?: string): Html =>
 const NAME_CHARS = 64
 
 /** A name that somebody else chose: cut, without invisible characters, and of its own direction. */
-export const nameText = (text: string | null, missing: Fragment): Html => {
-  const shown = text === null ? null : plainText(text, NAME_CHARS)
+export const nameText = (text: string | null, missing: Fragment, limit = NAME_CHARS): Html => {
+  const shown = text === null ? null : plainText(text, limit)
   return shown === null ? html`<span class="arrow">${missing}</span>` : html`<bdi class="name">${shown}</bdi>`
 }
 
 const REASON_CHARS = 256
 
 /** The reason of a failure, likewise. */
-export const reasonText = (text: string, missing: Fragment): Html => {
-  const shown = plainText(text, REASON_CHARS)
-  return shown === null ? html`<span class="arrow">${missing}</span>` : html`<bdi class="name">${shown}</bdi>`
-}
+export const reasonText = (text: string, missing: Fragment): Html => nameText(text, missing, REASON_CHARS)
+
+/** A value that a contract gave, likewise; a longer one ends with an ellipsis. */
+export const shownValue = (text: string, limit: number): Html =>
+  html`<bdi class="value">${plainText(text, limit) ?? html`<span class="arrow">empty</span>`}</bdi>${text.length > limit && '…'}`
 
 const PROBLEM_CHARS = 1_000
 

@@ -79,8 +79,12 @@ export const transactionTable = (
   return table('Transactions, newest first', columns, items, empty)
 }
 
-export const partiesOf = (items: readonly TransactionItem[]): readonly (string | null)[] =>
+/** Senders and recipients of transactions or transfers. */
+export const partiesOf = (items: readonly Pick<TransactionItem, 'from' | 'to'>[]): readonly (string | null)[] =>
   items.flatMap(({ from, to }) => [from, to])
+
+export const producersOf = (blocks: readonly BlockItem[]): readonly string[] =>
+  blocks.flatMap(({ proposer, miner }) => [proposer, miner])
 
 /** Amount, token and unit of a transfer. */
 export const transferAmount = ({

@@ -1,5 +1,5 @@
 import { formatNumber } from '@tandem/web/amounts.ts'
-import { type Html, html } from '@tandem/web/html.ts'
+import { type Fragment, type Html, html } from '@tandem/web/html.ts'
 import { EXPLORER_PATH } from '@tandem/web/site.ts'
 import type { ListBody } from '../../api/paging.ts'
 import type { ExplorerPageRequest } from '../page-route.ts'
@@ -42,14 +42,15 @@ interface Tab {
   readonly count?: number
 }
 
+/** One of a few links, with a mark where it leads to what is shown. */
+export const choice = (href: string, label: Fragment, isCurrent: boolean): Html =>
+  html`<a href="${href}"${isCurrent && html` aria-current="page"`}>${label}</a>`
+
 /** Tabs as links, each a page of its own. */
 export const tabs = (path: string, current: string, items: readonly Tab[]): Html => html`
 <nav class="tabs" aria-label="Parts of this page">${items.map(({ name, label, count }) => {
   const text = html`${label}${count !== undefined && html` <span class="count">${formatNumber(count)}</span>`}`
-  const href = address(path, { tab: name })
-  return name === current
-    ? html`<a href="${href}" aria-current="page">${text}</a>`
-    : html`<a href="${href}">${text}</a>`
+  return choice(address(path, { tab: name }), text, name === current)
 })}</nav>`
 
 /** Name of the tab that a request asks for: the first when it names none of them. */

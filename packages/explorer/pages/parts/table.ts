@@ -13,13 +13,11 @@ export const table = <T>(caption: string, columns: readonly Column<T>[], rows: r
     ? empty
     : html`
 <table class="cards"><caption class="hidden">${caption}</caption>
-<thead><tr>${columns.map(({ title, isNumber }) => (isNumber ? html`<th scope="col" class="number">${title}</th>` : html`<th scope="col">${title}</th>`))}</tr></thead>
+<thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col"${isNumber && html` class="number"`}>${title}</th>`)}</tr></thead>
 <tbody>${rows.map((row, index) => html`<tr>${columns.map(column => tableCell(column, row, index))}</tr>`)}</tbody></table>`
 
 const tableCell = <T>({ title, isNumber, cell }: Column<T>, row: T, index: number): Html =>
-  isNumber
-    ? html`<td class="number" data-label="${title}"><span>${cell(row, index)}</span></td>`
-    : html`<td data-label="${title}"><span>${cell(row, index)}</span></td>`
+  html`<td${isNumber && html` class="number"`} data-label="${title}"><span>${cell(row, index)}</span></td>`
 
 /** Figures of a chart as a table, folded away below it. */
 export const dataTable = (

@@ -7,9 +7,7 @@ type Values = Readonly<Record<string, string>>
 const EVM_VERSIONS = ['osaka', 'prague', 'cancun', 'shanghai', 'paris', 'london', 'berlin', 'istanbul'] as const
 
 const option = (value: string, label: string, selected: string | undefined): Html =>
-  value === selected
-    ? html`<option value="${value}" selected>${label}</option>`
-    : html`<option value="${value}">${label}</option>`
+  html`<option value="${value}"${value === selected && html` selected`}>${label}</option>`
 
 const text = (id: string, label: string, values: Values, hint: string): Html => html`
 <div class="field"><label for="${id}">${label}</label>

@@ -10,7 +10,7 @@ import { listQuery } from '../list-query.ts'
 import type { ExplorerPageRequest, PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
 import { pathTo, wholeAddress, wholeHash } from '../parts/links.ts'
-import { blockTable, labelsOf, minerLink, partiesOf, transactionTable } from '../parts/lists.ts'
+import { blockTable, labelsOf, minerLink, partiesOf, producersOf, transactionTable } from '../parts/lists.ts'
 import { pager, tabOf, tabs } from '../parts/pager.ts'
 import { exactTokens, gwei, percent } from '../parts/values.ts'
 
@@ -194,10 +194,7 @@ export const blockPages: readonly PageRoute[] = [
     needsIndex: true,
     async render(context, request) {
       const list = await blocksBody(context, listQuery(request))
-      const labels = await labelsOf(
-        context,
-        list.items.flatMap(({ proposer, miner }) => [proposer, miner]),
-      )
+      const labels = await labelsOf(context, producersOf(list.items))
       return {
         title: 'Blocks',
         body: html`${heading('Blocks', { lead: 'The main chain, newest first.' })}

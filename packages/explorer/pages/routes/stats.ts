@@ -8,6 +8,7 @@ import type { ExplorerPageRequest, PageContent, PageContext, PageRoute } from '.
 import { chart, shortNumber } from '../parts/chart.ts'
 import { heading } from '../parts/heading.ts'
 import { pathTo } from '../parts/links.ts'
+import { choice } from '../parts/pager.ts'
 import { dataTable } from '../parts/table.ts'
 
 type Day = Awaited<ReturnType<typeof statsBody>>['days'][number]
@@ -41,9 +42,7 @@ ${dataTable(
 
 const ranges = (path: string, current: number): Html => html`
 <nav class="filters" aria-label="Length of time">${RANGES.map(days =>
-  days === current
-    ? html`<a href="${path}?days=${days}" aria-current="page">${days} days</a>`
-    : html`<a href="${path}?days=${days}">${days} days</a>`,
+  choice(`${path}?days=${days}`, `${days} days`, days === current),
 )}</nav>`
 
 const statsPage = async (context: PageContext, { path, query }: ExplorerPageRequest): Promise<PageContent> => {

@@ -8,7 +8,7 @@ import { listQuery } from '../list-query.ts'
 import type { ExplorerPageRequest, PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
 import { addressLink, nameText, pathTo, tokenLink, transactionLink, wholeAddress } from '../parts/links.ts'
-import { labelsOf, transferTable } from '../parts/lists.ts'
+import { labelsOf, partiesOf, transferTable } from '../parts/lists.ts'
 import { pager, tabOf, tabs } from '../parts/pager.ts'
 import { table } from '../parts/table.ts'
 import { tokenAmount } from '../parts/values.ts'
@@ -66,10 +66,7 @@ const holders = async (_context: PageContext, token: TokenBody, request: Explore
 
 const transfers = async (context: PageContext, { address }: TokenBody, request: ExplorerPageRequest): Promise<Html> => {
   const list = await tokenTransfersBody(context, address.toLowerCase() as Hex, listQuery(request))
-  const labels = await labelsOf(
-    context,
-    list.items.flatMap(({ from, to }) => [from, to]),
-  )
+  const labels = await labelsOf(context, partiesOf(list.items))
   const empty = emptyState('No transfers.', 'Blocks with its transfers were taken back.')
   return card(
     'Transfers',

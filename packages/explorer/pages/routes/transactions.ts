@@ -14,7 +14,7 @@ import { heading } from '../parts/heading.ts'
 import { blockLink, pathTo, reasonText, wholeAddress } from '../parts/links.ts'
 import { labelled, labelsOf, partiesOf, partyLink, transactionTable, transferAmount } from '../parts/lists.ts'
 import { meter } from '../parts/meter.ts'
-import { counted, pager, tabOf, tabs } from '../parts/pager.ts'
+import { choice, counted, pager, tabOf, tabs } from '../parts/pager.ts'
 import { exactTokens, gwei, statusChip } from '../parts/values.ts'
 import { callsOf } from '../trace.ts'
 
@@ -27,13 +27,10 @@ const KIND_LABELS: Readonly<Record<TransactionKind, string>> = {
   token: 'Tokens',
 }
 
-const filters = (path: string, current: TransactionKind | undefined): Html => {
-  const link = (label: string, href: string, isCurrent: boolean): Html =>
-    isCurrent ? html`<a href="${href}" aria-current="page">${label}</a>` : html`<a href="${href}">${label}</a>`
-  return html`<nav class="filters" aria-label="Kinds of transactions">${link('All', path, current === undefined)}${TRANSACTION_KINDS.map(
-    kind => link(KIND_LABELS[kind], `${path}?kind=${kind}`, kind === current),
+const filters = (path: string, current: TransactionKind | undefined): Html =>
+  html`<nav class="filters" aria-label="Kinds of transactions">${choice(path, 'All', current === undefined)}${TRANSACTION_KINDS.map(
+    kind => choice(`${path}?kind=${kind}`, KIND_LABELS[kind], kind === current),
   )}</nav>`
-}
 
 const transactionsPage = async (context: PageContext, request: ExplorerPageRequest): Promise<PageContent> => {
   const kind = TRANSACTION_KINDS.find(name => name === request.query['kind'])

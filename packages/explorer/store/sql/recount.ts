@@ -1,21 +1,129 @@
-import type { Hex } from '@tandem/base/bytes.ts'
-import { addToTotals, emptyTotals, type IndexTotals, otherTransfers, rewardKey } from '../index-totals.ts'
-import { TRANSACTION_KINDS } from '../records.ts'
+import { addToTotals, emptyTotals, type IndexTotals, otherTransfers, rewardKey, rowCounts } from '../index-totals.ts'
 import { readRecords } from './read-records.ts'
 import { toAccountRow, toDayRow, toHolderRow, toRewardRow, toTokenRow } from './rows.ts'
 import { SkipPointers } from './skip-pointers.ts'
-import { bigintColumn, blobOf, hexColumn, numberColumn, type SqlReads, type SqlRow } from './sql-database.ts'
-import { storedCounters as readCounters } from './write-totals.ts'
+import { blobOf, hexColumn, type SqlReads, type SqlRow } from './sql-database.ts'
 
-/** Compares maps by the text of their values. */
-const differences = (what: string, stored: ReadonlyMap<string, string>, counted: ReadonlyMap<string, string>) => {
-  const keys = new Set([...stored.keys(), ...counted.keys()])
-  return [...keys].flatMap(key =>
+/** Key of a sum, and its values. */
+type Sum = readonly [key: string | number, ...values: readonly unknown[]]
+
+/** Table of sums: what its rows say, and what the blocks come to. */
+interface Recounted {
+  readonly table: string
+  /** undefined: the row says nothing. */
+  stored(row: SqlRow): Sum | undefined
+  counted(totals: IndexTotals, pointers: SkipPointers): readonly Sum[]
+}
+
+const pointerOf = (row: SqlRow): Sum => [
+  `${row['list']}/${hexColumn(row, 'owner')}/${row['ordinal']}`,
+  ...['block', 'second', 'third'].map(name => row[name]),
+]
+
+const RECOUNTED: readonly Recounted[] = [
+  {
+    table: 'counter',
+    // One of 0 may have a row or none.
+    stored: row => (row['value'] === 0 ? undefined : [row['name'] as string, row['value']]),
+    counted: totals => {
+      const contracts = [...totals.accounts.values()].filter(({ contractDay }) => contractDay !== null).length
+      const sums = Object.entries({ addresses: totals.accounts.size, contracts, tokens: totals.tokens.size })
+      return [...rowCounts(totals), ...sums].filter(([, value]) => value !== 0)
+    },
+  },
+  {
+    table: 'account',
+    stored: row => {
+      const { address, creationTransaction: _, ...sums } = toAccountRow(row)
+      return [address, ...Object.values(sums)]
+    },
+    counted: ({ accounts }) =>
+      [...accounts].map(([address, sums]) => {
+        const { transactions, sent, received, transfers, internal, contractDay, creation, firstBlock, lastBlock } = sums
+        const marks = [contractDay !== null, creation?.creator ?? null]
+        return [address, transactions, sent, received, transfers, internal, ...marks, firstBlock, lastBlock]
+      }),
+  },
+  {
+    table: 'token',
+    stored: row => {
+      const { address, standard, transfers, holders } = toTokenRow(row)
+      return [address, standard, transfers, row['other_transfers'], holders]
+    },
+    counted: ({ tokens, holders }) =>
+      [...tokens].map(([address, sums]) => {
+        const { standard, transfers } = sums
+        const owners = [...(holders.get(address)?.values() ?? [])].filter(balance => balance !== 0n).length
+        return [address, standard, transfers, otherTransfers(sums, standard), owners]
+      }),
+  },
+  {
+    table: 'holder',
+    stored: row => [`${hexColumn(row, 'token')}/${hexColumn(row, 'owner')}`, toHolderRow(row).balance],
+    counted: ({ holders }) =>
+      [...holders].flatMap(([token, owners]) =>
+        [...owners].flatMap(([owner, balance]): Sum[] => (balance === 0n ? [] : [[`${token}/${owner}`, balance]])),
+      ),
+  },
+  {
+    table: 'day',
+    stored: row => {
+      const { day, ...sums } = toDayRow(row)
+      return [day, ...Object.values(sums)]
+    },
+    counted: ({ days, accounts }) =>
+      [...days].map(([number, { active, ...sums }]) => {
+        const born = [...accounts.values()].filter(({ firstDay }) => firstDay === number).length
+        const made = [...accounts.values()].filter(({ contractDay }) => contractDay === number).length
+        return [number, ...Object.values(sums), active.size, born, made]
+      }),
+  },
+  {
+    table: 'producer',
+    stored: row => [
+      hexColumn(row, 'address'),
+      ...['mined', 'proposed', 'mined_wei', 'proposed_wei'].map(name => row[name]),
+    ],
+    counted: ({ producers }) => [...producers].map(([address, sums]) => [address, ...Object.values(sums)]),
+  },
+  {
+    table: 'reward',
+    stored: row => {
+      const reward = toRewardRow(row)
+      return [rewardKey(reward), reward.blocks, reward.wei]
+    },
+    counted: ({ rewards }) => [...rewards].map(([key, { blocks, wei }]) => [key, blocks, wei]),
+  },
+  {
+    table: 'proof_hour',
+    stored: row => [row['hour'] as number, row['headers'], row['work']],
+    counted: ({ proofHours }) => [...proofHours].map(([hour, { headers, work }]) => [hour, headers, work]),
+  },
+  {
+    table: 'proof_miner',
+    stored: row => [`${row['day']}/${hexColumn(row, 'miner')}`, row['headers']],
+    counted: ({ proofMiners }) =>
+      [...proofMiners].flatMap(([day, miners]) =>
+        [...miners].map(([miner, headers]): Sum => [`${day}/${miner}`, headers]),
+      ),
+  },
+  {
+    table: 'skip_pointer',
+    stored: pointerOf,
+    counted: (_totals, { rows }) => rows.map(row => pointerOf({ ...row, owner: blobOf(row.owner) })),
+  },
+]
+
+const textsOf = (sums: readonly Sum[]): ReadonlyMap<string, string> =>
+  new Map(sums.map(([key, ...values]) => [String(key), values.join(' ')]))
+
+/** Compares sums by the text of their values. */
+const differences = (what: string, stored: ReadonlyMap<string, string>, counted: ReadonlyMap<string, string>) =>
+  [...new Set([...stored.keys(), ...counted.keys()])].flatMap(key =>
     stored.get(key) === counted.get(key)
       ? []
       : [`${what} ${key}: stored ${stored.get(key) ?? 'nothing'}, counted ${counted.get(key) ?? 'nothing'}`],
   )
-}
 
 /** Returns stored sums that differ from the rows of the blocks. Holds every address in memory: for tests and repair. */
 export const recountDifferences = async (reads: SqlReads): Promise<readonly string[]> => {
@@ -25,208 +133,10 @@ export const recountDifferences = async (reads: SqlReads): Promise<readonly stri
     addToTotals(totals, record)
     pointers.add(record)
   }
-  return [
-    ...differences('counter', await storedCounters(reads), countedCounters(totals)),
-    ...differences('account', await storedAccounts(reads), countedAccounts(totals)),
-    ...differences('token', await storedTokens(reads), countedTokens(totals)),
-    ...differences('holder', await storedHolders(reads), countedHolders(totals)),
-    ...differences('day', await storedDays(reads), countedDays(totals)),
-    ...differences('producer', await storedProducers(reads), countedProducers(totals)),
-    ...differences('reward', await storedRewards(reads), countedRewards(totals)),
-    ...differences('proof hour', await storedProofHours(reads), countedProofHours(totals)),
-    ...differences('proof miner', await storedProofMiners(reads), countedProofMiners(totals)),
-    ...differences(
-      'skip pointer',
-      pointersOf(await reads.all('SELECT * FROM skip_pointer')),
-      pointersOf(pointers.rows.map(row => ({ ...row, owner: blobOf(row.owner) }))),
-    ),
-  ]
-}
-
-const COUNTERS = [
-  'blocks',
-  'transactions',
-  'transfers',
-  'internal',
-  'proofs',
-  'addresses',
-  'contracts',
-  'tokens',
-] as const
-
-const storedCounters = async (reads: SqlReads): Promise<Map<string, string>> => {
-  const counters = await readCounters(reads)
-  const names = [...COUNTERS, ...TRANSACTION_KINDS.map(kind => `transactions:${kind}`)]
-  return new Map(names.map(name => [name, String(counters.get(name) ?? 0)]))
-}
-
-const countedCounters = (totals: IndexTotals): Map<string, string> => {
-  const { accounts, tokens, kinds } = totals
-  const contracts = [...accounts.values()].filter(({ contractDay }) => contractDay !== null).length
-  return new Map(
-    Object.entries({
-      blocks: totals.blocks,
-      transactions: totals.transactions,
-      transfers: totals.transfers,
-      internal: totals.internal,
-      proofs: totals.proofs,
-      addresses: accounts.size,
-      contracts,
-      tokens: tokens.size,
-      ...Object.fromEntries(TRANSACTION_KINDS.map(kind => [`transactions:${kind}`, kinds[kind]])),
-    }).map(([name, value]) => [name, String(value)]),
-  )
-}
-
-const storedAccounts = async (reads: SqlReads): Promise<Map<string, string>> =>
-  new Map(
-    (await reads.all('SELECT * FROM account'))
-      .map(toAccountRow)
-      .map(
-        ({
-          address,
-          transactions,
-          sent,
-          received,
-          transfers,
-          internal,
-          isContract,
-          creator,
-          firstBlock,
-          lastBlock,
-        }) => [
-          address,
-          [transactions, sent, received, transfers, internal, isContract, creator, firstBlock, lastBlock].join(' '),
-        ],
-      ),
-  )
-
-const countedAccounts = ({ accounts }: IndexTotals): Map<string, string> =>
-  new Map(
-    [...accounts].map(([address, sums]) => {
-      const { transactions, sent, received, transfers, internal, contractDay, creation, firstBlock, lastBlock } = sums
-      const isContract = contractDay !== null
-      const creator = creation?.creator ?? null
-      return [
-        address,
-        [transactions, sent, received, transfers, internal, isContract, creator, firstBlock, lastBlock].join(' '),
-      ]
-    }),
-  )
-
-const storedTokens = async (reads: SqlReads): Promise<Map<string, string>> =>
-  new Map(
-    (await reads.all('SELECT * FROM token')).map(row => {
-      const { address, standard, transfers, holders } = toTokenRow(row)
-      return [address, [standard, transfers, row['other_transfers'], holders].join(' ')]
-    }),
-  )
-
-const countedTokens = ({ tokens, holders }: IndexTotals): Map<string, string> =>
-  new Map(
-    [...tokens].map(([address, sums]) => {
-      const { standard, transfers } = sums
-      const owners = [...(holders.get(address)?.values() ?? [])].filter(balance => balance !== 0n).length
-      return [address, [standard, transfers, otherTransfers(sums, standard), owners].join(' ')]
-    }),
-  )
-
-const storedHolders = async (reads: SqlReads): Promise<Map<string, string>> =>
-  new Map(
-    (await reads.all('SELECT * FROM holder')).map(row => [
-      `${hexColumn(row, 'token')}/${hexColumn(row, 'owner')}`,
-      toHolderRow(row).balance.toString(),
-    ]),
-  )
-
-const countedHolders = ({ holders }: IndexTotals): Map<string, string> => {
-  const rows = new Map<string, string>()
-  const add = (token: Hex, owners: ReadonlyMap<Hex, bigint>): void => {
-    for (const [owner, balance] of owners) if (balance !== 0n) rows.set(`${token}/${owner}`, balance.toString())
+  const found: string[] = []
+  for (const { table, stored, counted } of RECOUNTED) {
+    const rows = (await reads.all(`SELECT * FROM ${table}`)).map(stored).filter(sum => sum !== undefined)
+    found.push(...differences(table, textsOf(rows), textsOf(counted(totals, pointers))))
   }
-  for (const [token, owners] of holders) add(token, owners)
-  return rows
+  return found
 }
-
-const storedDays = async (reads: SqlReads): Promise<Map<string, string>> =>
-  new Map(
-    (await reads.all('SELECT * FROM day'))
-      .map(toDayRow)
-      .map(({ day, newContracts, ...sums }) => [String(day), Object.values({ ...sums, newContracts }).join(' ')]),
-  )
-
-const countedDays = ({ days, accounts }: IndexTotals): Map<string, string> => {
-  const born = (day: number): number => [...accounts.values()].filter(({ firstDay }) => firstDay === day).length
-  const made = (day: number): number => [...accounts.values()].filter(({ contractDay }) => contractDay === day).length
-  return new Map(
-    [...days].map(([number, day]) => [
-      String(number),
-      [
-        day.blocks,
-        day.transactions,
-        day.gasUsed,
-        day.valueWei,
-        day.feesWei,
-        day.burntWei,
-        day.gasPriceSum,
-        day.firstTimestamp,
-        day.lastTimestamp,
-        day.active.size,
-        born(number),
-        made(number),
-      ].join(' '),
-    ]),
-  )
-}
-
-const storedProducers = async (reads: SqlReads): Promise<Map<string, string>> =>
-  new Map(
-    (await reads.all('SELECT * FROM producer')).map(row => [
-      hexColumn(row, 'address'),
-      [row['mined'], row['proposed'], row['mined_wei'], row['proposed_wei']].join(' '),
-    ]),
-  )
-
-const countedProducers = ({ producers }: IndexTotals): Map<string, string> =>
-  new Map(
-    [...producers].map(([address, { mined, proposed, minedWei, proposedWei }]) => [
-      address,
-      [mined, proposed, minedWei, proposedWei].join(' '),
-    ]),
-  )
-
-const storedRewards = async (reads: SqlReads): Promise<Map<string, string>> => {
-  const rows = (await reads.all('SELECT * FROM reward')).map(toRewardRow)
-  return new Map(rows.map(row => [rewardKey(row), `${row.blocks} ${row.wei}`]))
-}
-
-const countedRewards = ({ rewards }: IndexTotals): Map<string, string> =>
-  new Map([...rewards].map(([key, { blocks, wei }]) => [key, `${blocks} ${wei}`]))
-
-const storedProofHours = async (reads: SqlReads): Promise<Map<string, string>> => {
-  const rows = await reads.all('SELECT * FROM proof_hour')
-  return new Map(rows.map(row => [String(row['hour']), `${row['headers']} ${bigintColumn(row, 'work')}`]))
-}
-
-const countedProofHours = ({ proofHours }: IndexTotals): Map<string, string> =>
-  new Map([...proofHours].map(([hour, { headers, work }]) => [String(hour), `${headers} ${work}`]))
-
-const storedProofMiners = async (reads: SqlReads): Promise<Map<string, string>> => {
-  const rows = await reads.all('SELECT * FROM proof_miner')
-  return new Map(rows.map(row => [`${row['day']}/${hexColumn(row, 'miner')}`, String(numberColumn(row, 'headers'))]))
-}
-
-const countedProofMiners = ({ proofMiners }: IndexTotals): Map<string, string> =>
-  new Map(
-    [...proofMiners].flatMap(([day, miners]) =>
-      [...miners].map(([miner, headers]): [string, string] => [`${day}/${miner}`, String(headers)]),
-    ),
-  )
-
-const pointersOf = (rows: readonly SqlRow[]): Map<string, string> =>
-  new Map(
-    rows.map(row => [
-      `${row['list']}/${hexColumn(row, 'owner')}/${row['ordinal']}`,
-      `${row['block']} ${row['second']} ${row['third']}`,
-    ]),
-  )

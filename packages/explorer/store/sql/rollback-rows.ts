@@ -4,9 +4,10 @@ import {
   type DayTotals,
   type IndexTotals,
   otherTransfers,
+  rowCounts,
   type TokenTotals,
 } from '../index-totals.ts'
-import { dayOf, INTERNAL_KINDS, TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
+import { dayOf, INTERNAL_KINDS, TOKEN_STANDARDS } from '../records.ts'
 import { BLOCK_TABLES } from './schema.ts'
 import { bigintColumn, blobOf, hexColumn, numberColumn, type SqlRow, type SqlWrites } from './sql-database.ts'
 import { addRewards } from './write-rewards.ts'
@@ -26,15 +27,7 @@ export const removeBlocks = async (writes: SqlWrites, number: number, totals: In
   for (const table of ['transfer', 'internal', 'failed', 'proof', 'skip_pointer', 'tx'])
     await writes.run(`DELETE FROM ${table} WHERE block > ?`, number)
   await writes.run('DELETE FROM block WHERE number > ?', number)
-  const counters = new Map<string, number>([
-    ['blocks', -totals.blocks],
-    ['transactions', -totals.transactions],
-    ['transfers', -totals.transfers],
-    ['internal', -totals.internal],
-    ['proofs', -totals.proofs],
-    ...TRANSACTION_KINDS.map(kind => [`transactions:${kind}`, -totals.kinds[kind]] as const),
-  ])
-  await addCounters(writes, counters)
+  await addCounters(writes, new Map(rowCounts(totals).map(([name, by]) => [name, -by])))
   for (const [token, holders] of await addHolders(writes, totals.holders, -1))
     await writes.run('UPDATE token SET holders = holders + ? WHERE address = ?', holders, blobOf(token))
   for (const [token, sums] of totals.tokens) await removeFromToken(writes, token, sums)

@@ -6,9 +6,10 @@ import {
   type IndexTotals,
   otherTransfers,
   type ProducerTotals,
+  rowCounts,
   type TokenTotals,
 } from '../index-totals.ts'
-import { TOKEN_STANDARDS, type TokenStandard, TRANSACTION_KINDS } from '../records.ts'
+import { TOKEN_STANDARDS, type TokenStandard } from '../records.ts'
 import {
   bigintColumn,
   blobOf,
@@ -47,12 +48,7 @@ export interface RowsBefore {
 /** Adds the sums of new blocks to the running ones, in bulk. */
 export const addTotals = async (writes: SqlWrites, totals: IndexTotals, before: RowsBefore): Promise<void> => {
   const counters = new Counts<string>()
-  counters.add('blocks', totals.blocks)
-  counters.add('transactions', totals.transactions)
-  counters.add('transfers', totals.transfers)
-  counters.add('internal', totals.internal)
-  counters.add('proofs', totals.proofs)
-  for (const kind of TRANSACTION_KINDS) counters.add(`transactions:${kind}`, totals.kinds[kind])
+  for (const [name, by] of rowCounts(totals)) counters.add(name, by)
   await together(
     addAccountsAndDays(writes, totals, before, counters),
     addHoldersAndTokens(writes, totals, before, counters),
@@ -319,15 +315,10 @@ export const addProofs = async (
   await writes.run('DELETE FROM proof_miner WHERE headers = 0')
 }
 
-/** Returns the counters before. */
-export const addCounters = async (
-  writes: SqlWrites,
-  counters: ReadonlyMap<string, number>,
-): Promise<ReadonlyMap<string, number>> => {
+export const addCounters = async (writes: SqlWrites, counters: ReadonlyMap<string, number>): Promise<void> => {
   const found = await storedCounters(writes)
   const rows = [...counters].map(([name, by]) => ({ name, value: (found.get(name) ?? 0) + by }))
   await writes.put('counter', rows)
-  return found
 }
 
 /** Counters by name. */
