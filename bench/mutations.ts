@@ -70,11 +70,11 @@ class MemoryPeer {
 }
 
 /** Frames as they are. */
-const OPEN_RECORDS: Records = {
-  seal: frame => frame,
-  push: (bytes, _, take) => framesOf(bytes).forEach(take),
+const OPEN_RECORDS = {
+  seal: (frame: Uint8Array) => frame,
+  push: (bytes: Uint8Array, _: number, take: (frame: Uint8Array) => void) => framesOf(bytes).forEach(take),
   unfinishedSinceMs: null,
-}
+} as unknown as Records
 
 /** All of a node's network but encryption, listening and dialing, in memory: as many connections a second as it can take. */
 class MemoryNode {

@@ -37,3 +37,6 @@ export const drawn = <T>(items: T[], count: number, random: () => number): T[] =
   }
   return items.slice(0, most)
 }
+
+/** Returns the items in random order. `random`: in [0, 1). */
+export const shuffled = <T>(items: readonly T[], random: () => number): T[] => drawn([...items], items.length, random)

@@ -2,6 +2,7 @@ import { subscriberOf } from '@tandem/base/address.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { Lru } from '@tandem/base/lru.ts'
+import { shuffled } from '@tandem/base/random.ts'
 import { NETWORK_LIMITS } from '../config/limits/network.ts'
 import { assembleNetwork, type NetworkParts } from './assemble-network.ts'
 import type { NodeAddress } from './core/dial-scheduler.ts'
@@ -14,10 +15,9 @@ import type { NewTransaction } from './gossip/transaction-gossip.ts'
 import type { NetworkOptions } from './identity/options.ts'
 import { peerUrl } from './identity/peer-url.ts'
 import { NETWORK_PROTOCOL_VERSION, type Payload, type RequestName } from './messages/messages.ts'
-import type { ConsensusNetwork, EvidenceNetwork, NetworkPorts, ProofNetwork } from './messages/ports.ts'
+import type { NetworkPorts } from './messages/ports.ts'
 import type { ConnectionEnd } from './peer/connection.ts'
 import type { Peer } from './peer/peer.ts'
-import { shuffled } from './peer/peer-hub.ts'
 import { PeerStore } from './peer/peer-store.ts'
 import type { PeerAnswer, RequestOptions } from './peer/requester.ts'
 import type { SecureChannel } from './transport/secure-channel.ts'
@@ -34,45 +34,14 @@ export interface NodeDescription {
   readonly protocolVersion: number
 }
 
-/** Peers and all messages between them (docs/network.md). */
-export interface Network {
-  /** Listens and begins to dial. Throws LISTEN_FAILED. */
-  start(): Promise<void>
-  /** Tells peers, closes everything, saves scores and records. */
-  stop(): Promise<void>
-  readonly consensus: ConsensusNetwork
-  announceTransactions(transactions: readonly NewTransaction[]): void
-  announceBlock(block: CommittedBlock): void
-  readonly evidence: EvidenceNetwork
-  readonly proofs: ProofNetwork
-  /** Tries one peer after the other. Rejects with CodedError<RequestError>. */
-  request<Name extends RequestName>(
-    name: Name,
-    question: Payload<Name>,
-    options?: RequestOptions<Name>,
-  ): Promise<PeerAnswer<Name>>
-  /** Bans a peer whose block or response is proven false in a way it must have known. */
-  reportForgery(peer: string, detail: string): void
-  readonly peerCount: number
-  readonly isListening: boolean
-  /** Genesis hash of the last dialed node that was refused for it; null: none since a peer was connected. */
-  readonly foreignGenesis: Hex | null
-  peers(): readonly PeerDescription[]
-  self(): NodeDescription
-  /** Adds a static peer: it is redialed without end, in a reserved slot, and its score is cleared. Throws TOO_MANY_STATIC_PEERS. */
-  addPeer(address: NodeAddress): void
-  /** Disconnects a node and stops dialing it; returns false when it was neither connected nor known. */
-  removePeer(id: string): boolean
-}
-
 const tooManyStatic = (limit: number): Error => new CodedError<NetworkError>({ code: 'TOO_MANY_STATIC_PEERS', limit })
 
-/** Creates the network of a node; nothing happens before `start`. Throws TOO_MANY_STATIC_PEERS. */
-export const createNetwork = (options: NetworkOptions, ports: NetworkPorts): Network => new PeerNetwork(options, ports)
-
-class PeerNetwork implements Network {
+/** Peers and all messages between them (docs/network.md). */
+export class Network {
+  readonly consensus: NetworkParts['consensus']
+  readonly evidence: NetworkParts['evidence']
+  readonly proofs: NetworkParts['proofs']
   readonly #options: NetworkOptions
-  readonly #discovers: boolean
   readonly #parts: NetworkParts
   readonly #inboundLimiter: InboundLimiter
   /** Has places for members and static peers, so that no number of strangers delays them. */
@@ -88,25 +57,24 @@ class PeerNetwork implements Network {
   #savedMs = performance.now()
   #isStopped = false
 
+  /** Nothing happens before `start`. Throws TOO_MANY_STATIC_PEERS. */
   constructor(options: NetworkOptions, ports: NetworkPorts) {
     this.#options = options
-    this.#discovers = options.discovers ?? true
     this.#parts = assembleNetwork(options, ports, {
       joined: peer => this.#joined(peer),
       left: (peer, connectionEnd) => this.#left(peer, connectionEnd),
       tick: () => this.#tick(),
     })
-    this.#inboundLimiter = new InboundLimiter(this.#parts.limits)
-    this.#reservedLimiter = new InboundLimiter(this.#parts.limits)
+    const { dialScheduler, statics, limits, consensus, evidence, proofs } = this.#parts
+    this.consensus = consensus
+    this.evidence = evidence
+    this.proofs = proofs
+    this.#inboundLimiter = new InboundLimiter(limits)
+    this.#reservedLimiter = new InboundLimiter(limits)
     this.#store = new PeerStore(options.storePath, options.logger)
-    const { dialScheduler, statics, limits } = this.#parts
     if (statics.size > limits.staticPeers) throw tooManyStatic(limits.staticPeers)
     for (const address of options.staticPeers ?? []) dialScheduler.add(address, 'static')
     for (const address of options.bootnodes ?? []) dialScheduler.add(address, 'bootnode')
-  }
-
-  get consensus(): ConsensusNetwork {
-    return this.#parts.consensus
   }
 
   get peerCount(): number {
@@ -117,17 +85,19 @@ class PeerNetwork implements Network {
     return this.#listener !== null
   }
 
+  /** Genesis hash of the last dialed node that was refused for it; null: none since a peer was connected. */
   get foreignGenesis(): Hex | null {
     return this.#parts.handshakes.foreignGenesis
   }
 
+  /** Listens and begins to dial. Throws LISTEN_FAILED. */
   async start(): Promise<void> {
-    const { identity, scores, records, dialer, heartbeat, channelIdentity, limits, time } = this.#parts
+    const { identity, scores, records, dialer, heartbeat, channelIdentity, limits, clock, discovers } = this.#parts
     const { listen: place, logger } = this.#options
     const memory = await this.#store.load()
-    scores.restore(memory.scores, time.nowMs())
+    scores.restore(memory.scores, clock.nowMs())
     identity.sequence = memory.sequence
-    if (this.#discovers) records.restore(memory.records)
+    if (discovers) records.restore(memory.records)
     if (place !== null) {
       this.#listener = await listen(place, channelIdentity, {
         enter: (address, drop) => this.#enter(address, drop),
@@ -142,6 +112,7 @@ class PeerNetwork implements Network {
     dialer.hurry()
   }
 
+  /** Tells peers, closes everything, saves scores and records. */
   async stop(): Promise<void> {
     if (this.#isStopped) return
     this.#isStopped = true
@@ -166,14 +137,7 @@ class PeerNetwork implements Network {
     this.#parts.blocks.announce(block)
   }
 
-  get evidence(): EvidenceNetwork {
-    return this.#parts.evidence
-  }
-
-  get proofs(): ProofNetwork {
-    return this.#parts.proofs
-  }
-
+  /** Tries one peer after the other. Rejects with CodedError<RequestError>. */
   request<Name extends RequestName>(
     name: Name,
     question: Payload<Name>,
@@ -182,15 +146,16 @@ class PeerNetwork implements Network {
     return this.#parts.requester.ask(name, question, options)
   }
 
+  /** Bans a peer whose block or response is proven false in a way it must have known. */
   reportForgery(id: string, detail: string): void {
     this.#parts.peers.blameId(id, 'forged', detail)
   }
 
   peers(): readonly PeerDescription[] {
-    const { peers, records, scores, statics, time } = this.#parts
-    const nowMs = time.nowMs()
+    const { peers, records, scores, statics, clock } = this.#parts
+    const nowMs = clock.nowMs()
     return peers.peers().map(peer => {
-      const { host, port } = records.get(peer.id) ?? {}
+      const { host, port } = records.book.get(peer.id) ?? {}
       return describePeer(peer, {
         host,
         port,
@@ -214,6 +179,7 @@ class PeerNetwork implements Network {
     }
   }
 
+  /** Adds a static peer: it is redialed without end, in a reserved slot, and its score is cleared. Throws TOO_MANY_STATIC_PEERS. */
   addPeer(address: NodeAddress): void {
     const { statics, scores, dialScheduler, dialer, limits } = this.#parts
     if (statics.size >= limits.staticPeers && !statics.has(address.id)) {
@@ -226,10 +192,11 @@ class PeerNetwork implements Network {
     dialer.hurry()
   }
 
+  /** Disconnects a node and stops dialing it; returns false when it was neither connected nor known. */
   removePeer(id: string): boolean {
     const { statics, dialScheduler, peers, records } = this.#parts
     statics.delete(id)
-    records.forget(id)
+    records.book.remove(id)
     const isKnown = dialScheduler.remove(id)
     const peer = peers.peer(id)
     peer?.close('removed', 'by the operator')
@@ -255,12 +222,12 @@ class PeerNetwork implements Network {
   }
 
   #joined(peer: Peer): void {
-    const { consensus, delegations, records, transactions } = this.#parts
+    const { consensus, delegations, records, transactions, discovers } = this.#parts
     if (peer.place === 'reserved') this.#reservedAddresses.set(subscriberOf(peer.remoteAddress), true)
     delegations.joined(peer)
     consensus.joined(peer)
     transactions.joined(peer)
-    if (!this.#discovers) return
+    if (!discovers) return
     if (!peer.inbound) records.connected(peer.id)
     if (peer.hello.record.byteLength > 0) records.heard(peer, peer.hello.record)
     // Whoever dials this node may be anyone, and each record costs two signatures to verify.
@@ -288,7 +255,7 @@ class PeerNetwork implements Network {
   }
 
   #tick(): void {
-    const { consensus, delegations, records, dialScheduler, peers, random } = this.#parts
+    const { consensus, delegations, records, dialScheduler, peers, random, discovers } = this.#parts
     peers.countTraffic()
     peers.assignPlaces()
     this.#wantedAddresses = new Set([...records.memberHosts(), ...dialScheduler.staticHosts()].map(subscriberOf))
@@ -296,7 +263,7 @@ class PeerNetwork implements Network {
     // Membership changes with the chain, independently of connections.
     delegations.tick()
     consensus.announceLinks()
-    if (this.#discovers && nowMs - this.#askedMs >= NETWORK_LIMITS.askRecordsMs) {
+    if (discovers && nowMs - this.#askedMs >= NETWORK_LIMITS.askRecordsMs) {
       this.#askedMs = nowMs
       const [peer] = shuffled(peers.peers(), random)
       if (peer !== undefined) void records.ask(peer)
@@ -313,9 +280,9 @@ class PeerNetwork implements Network {
 
   #save(): Promise<void> {
     this.#savedMs = performance.now()
-    const { scores, records, identity, time } = this.#parts
+    const { scores, records, identity, clock } = this.#parts
     return this.#store.save({
-      scores: scores.entries(time.nowMs()),
+      scores: scores.entries(clock.nowMs()),
       records: records.saved(this.#anchors()),
       sequence: identity.sequence,
     })

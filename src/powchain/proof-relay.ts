@@ -9,7 +9,7 @@ import type { ProofPool } from './proof-pool.ts'
 /** Exchange of encoded proof headers with neighbours, at most PROOF_HEADER_BYTES each. */
 export interface ProofNetworkPort {
   broadcast(encoded: Uint8Array): void
-  onProofHeader(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
+  onReceived(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
   /** Reports a neighbour whose header breaks a rule on every node. */
   misbehaved(peer: PeerId, reason: string): void
 }
@@ -49,7 +49,7 @@ export class ProofRelay {
   start(): void {
     const { pool, network } = this.#options
     const stops = [
-      network.onProofHeader((encoded, from) => void this.#receive(encoded, from)),
+      network.onReceived((encoded, from) => void this.#receive(encoded, from)),
       pool.onAdded(({ bytes }) => network.broadcast(bytes)),
       pool.onRefused((error, from) => this.#refused(error, from)),
     ]
@@ -85,6 +85,6 @@ export class ProofRelay {
       return
     }
     logger.debug({ peer: from, reason: error.message }, 'proof header refused')
-    if (PROVEN[error.code as keyof typeof PROVEN]) network.misbehaved(from, error.code)
+    if (PROVEN[error.code as keyof typeof PROVEN]) network.misbehaved(from, `proof header: ${error.code}`)
   }
 }

@@ -2,7 +2,7 @@ import { bytesEqual, concatBytes } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRecords, type Records } from '../../src/network/transport/secure-channel.ts'
+import { Records } from '../../src/network/transport/secure-channel.ts'
 import { CHANNEL_NAMES, CHANNELS, type ChannelName } from '../../src/network/wire/channels.ts'
 import { FrameReader, type FrameSink } from '../../src/network/wire/frame-reader.ts'
 import { encodeFrames, FRAGMENT_BYTES, type MessageHead, type WireMessage } from '../../src/network/wire/frames.ts'
@@ -79,7 +79,7 @@ const byChannel = (messages: readonly Sent[]) =>
 
 const twoEnds = (): readonly [Records, Records] => {
   const [one, other] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
-  return [createRecords(one, other), createRecords(other, one)]
+  return [new Records(one, other), new Records(other, one)]
 }
 
 describe('frames', () => {

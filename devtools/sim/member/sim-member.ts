@@ -267,7 +267,7 @@ export class SimMember {
         if (host.isDead) return
         for (const to of others) sendProof(to, encoded)
       },
-      onProofHeader: listener => {
+      onReceived: listener => {
         this.#proofListener = listener
         return () => {
           if (this.#proofListener === listener) this.#proofListener = null
@@ -275,7 +275,7 @@ export class SimMember {
       },
       misbehaved: (peer, reason) => {
         if (!host.isDead && isHonest(keys.addresses[Number(peer)] as Hex))
-          checker.report('omission', `member ${node} blames honest member ${peer} for a proof header: ${reason}`)
+          checker.report('omission', `member ${node} blames honest member ${peer} for a ${reason}`)
       },
     }
   }

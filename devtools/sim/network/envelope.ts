@@ -1,5 +1,11 @@
 import { undefinedIfCoded } from '@tandem/base/errors.ts'
-import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from '../../../src/network/wire/consensus.ts'
+import {
+  bodyCodec,
+  proposalCodec,
+  sealedCodec,
+  statusCodec,
+  voteCodec,
+} from '../../../src/network/messages/consensus-messages.ts'
 import { type Block, decodeBlock, encodeBlock } from '../../../src/primitives/block.ts'
 import type { BlockClaim } from '../../../src/primitives/consensus/message.ts'
 import { type ConsensusMessage, type DecidedMessage, messageHeight } from '../../../src/primitives/consensus/message.ts'

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { SYNC_LIMITS } from '../../config/limits/sync.ts'
-import type { SealedBlock } from '../../network/wire/consensus.ts'
+import type { SealedBlock } from '../../network/messages/consensus-messages.ts'
 import type { SyncStatus } from '../store/types.ts'
 import { decodeFetchedBlocks, type FetchedBlocks } from './fetch-blocks.ts'
 import { SyncPeers } from './sync-peers.ts'

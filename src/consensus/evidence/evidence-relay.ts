@@ -35,7 +35,7 @@ export class EvidenceRelay implements EvidencePort {
   }
 
   start(): void {
-    this.#unsubscribe = this.#options.network.onEvidence((encoded, from) => this.#receive(encoded, from))
+    this.#unsubscribe = this.#options.network.onReceived((encoded, from) => this.#receive(encoded, from))
   }
 
   stop(): void {
@@ -64,13 +64,13 @@ export class EvidenceRelay implements EvidencePort {
     const { evidencePool, network, committees, isSigned } = this.#options
     const evidence = tryDecodeEvidence(encoded)
     if (evidence === undefined) {
-      network.misbehaved?.(from)
+      network.misbehaved?.(from, 'evidence that proves nothing')
       return
     }
     if (!evidencePool.isOfUse(evidence)) return
     const committee = committees.committee(accusedIn(evidence).number)
     if (committee === undefined) return
     if (evidenceFault(evidence, committee, isSigned) === null) this.report(evidence)
-    else network.misbehaved?.(from)
+    else network.misbehaved?.(from, 'evidence that proves nothing')
   }
 }

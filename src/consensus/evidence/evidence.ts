@@ -40,8 +40,8 @@ export interface EvidenceStore extends EvidencePort {
 /** Exchange of encoded evidence with neighbours, at most CONSENSUS_BOUNDS.evidenceBytes each. */
 export interface EvidenceNetworkPort {
   broadcast(encoded: Uint8Array): void
-  onEvidence(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
-  misbehaved?(peer: PeerId): void
+  onReceived(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
+  misbehaved?(peer: PeerId, reason: string): void
 }
 
 type EvidenceFault = 'NO_CONTRADICTION' | 'OUTSIDE_COMMITTEE' | 'SIGNATURE_INVALID'

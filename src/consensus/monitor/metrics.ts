@@ -2,22 +2,13 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { VoteType } from '../../primitives/consensus/vote.ts'
 
-/** Metrics of the engine for the operator (docs/design/consensus.md#what-an-operator-sees). Times in seconds. */
-export interface ConsensusMetrics {
-  /** Time from the start or arrival of the proposal to the quorum of prepares. */
-  prepared(seconds: number): void
-  /** Time from the quorum of prepares to the quorum of commits. */
-  committed(seconds: number): void
-  /** First vote of its kind for a round, with a valid signature. */
-  voted(validator: Hex, type: VoteType): void
-  /** Duration of one sync of the log or of the watermark. */
-  synced(file: SyncedFile, seconds: number): void
-  /** Seconds by which the clocks of other proposers are behind this node's. */
-  skewed(seconds: number): void
-}
 export type SyncedFile = 'log' | 'watermark'
 
-export const createConsensusMetrics = (metrics: Metrics): ConsensusMetrics => {
+/** Metrics of the engine for the operator (docs/design/consensus.md#what-an-operator-sees). Times in seconds. */
+export type ConsensusMetrics = ReturnType<typeof createConsensusMetrics>
+
+/** Declares the metrics of the engine. */
+export const createConsensusMetrics = (metrics: Metrics) => {
   const prepare = metrics.histogram({
     name: 'consensus_prepare_seconds',
     help: 'From a proposal, begun or received, to the quorum of prepares',
@@ -41,10 +32,14 @@ export const createConsensusMetrics = (metrics: Metrics): ConsensusMetrics => {
     help: 'How far the clock of this node is ahead of those of the other proposers, by the median of them; network and work included',
   })
   return {
-    prepared: seconds => prepare.observe(seconds),
-    committed: seconds => commit.observe(seconds),
-    voted: (validator, type) => votes.inc({ validator, type }),
-    synced: (file, seconds) => syncs.observe({ file }, seconds),
-    skewed: seconds => skew.set(seconds),
+    /** From the start or arrival of the proposal to the quorum of prepares. */
+    prepared: (seconds: number) => prepare.observe(seconds),
+    committed: (seconds: number) => commit.observe(seconds),
+    /** First vote of its kind for a round, with a valid signature. */
+    voted: (validator: Hex, type: VoteType) => votes.inc({ validator, type }),
+    /** One sync of the log or of the watermark. */
+    synced: (file: SyncedFile, seconds: number) => syncs.observe({ file }, seconds),
+    /** Seconds by which the clocks of other proposers are behind this node's. */
+    skewed: (seconds: number) => skew.set(seconds),
   }
 }

@@ -71,12 +71,7 @@ export class ConsensusStats {
       missing,
       held: heldForLater + (height === null ? 0 : heldBy(height)),
       heldBlocks: height?.blocks.size ?? 0,
-      decided: this.decided,
-      decidedLate: this.decidedLate,
-      roundChanges: this.roundChanges,
-      evidence: this.evidence,
-      rejectedMessages: this.rejectedMessages,
-      lastDecisionMs: this.lastDecisionMs,
+      ...this,
     }
   }
 }

@@ -48,10 +48,10 @@ interface RecordState {
   /** Returns true when this node was connected to it. */
   isTried(id: string): boolean
   /** Called for a node that could not be reached for long. */
-  forget(id: string): void
+  remove(id: string): void
 }
 
-const NO_RECORDS: RecordState = { isTried: () => false, forget: () => {} }
+const NO_RECORDS: RecordState = { isTried: () => false, remove: () => {} }
 
 /** Decides which nodes are dialed and when. Time and random numbers are passed in. */
 export class DialScheduler {
@@ -167,7 +167,7 @@ export class DialScheduler {
     const isWanted = this.#isWanted(id)
     if (entry.failures >= this.#limits.forgetAfter && entry.kind === 'known' && !isWanted) {
       this.#entries.delete(id)
-      this.#records.forget(id)
+      this.#records.remove(id)
     }
     const capMs = isWanted ? this.#limits.wantedCapMs : this.#limits.backoffCapMs
     const pauseMs = this.#pauseMs(entry.failures, capMs, random)

@@ -1,18 +1,6 @@
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Offence } from './peer-scores.ts'
 
-/** Metrics of the network; sizes are read at each scrape. */
-export interface NetworkMetrics {
-  message(event: 'received' | 'sent' | 'skipped', name: string): void
-  dropped(channel: string): void
-  bytes(direction: 'received' | 'sent', bytes: number): void
-  connection(direction: 'inbound' | 'outbound', result: string): void
-  offence(offence: Offence): void
-  banned(): void
-  roundTrip(seconds: number): void
-  request(name: string, result: string): void
-}
-
 export interface NetworkSizes {
   readonly inbound: number
   readonly outbound: number
@@ -21,7 +9,11 @@ export interface NetworkSizes {
   readonly known: number
 }
 
-export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes): NetworkMetrics => {
+/** Metrics of the network. */
+export type NetworkMetrics = ReturnType<typeof createNetworkMetrics>
+
+/** Declares the metrics of the network; sizes are read at each scrape. */
+export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes) => {
   const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
   gauge('network_inbound_peers', 'Peers that connected to this node', () => sizes().inbound)
   gauge('network_outbound_peers', 'Peers this node connected to', () => sizes().outbound)
@@ -61,13 +53,13 @@ export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes
     labels: ['request', 'result'],
   })
   return {
-    message: (event, message) => messages.inc({ event, message }),
-    dropped: channel => drops.inc({ channel }),
-    bytes: (direction, count) => bytes.inc({ direction }, count),
-    connection: (direction, result) => connections.inc({ direction, result }),
-    offence: offence => offences.inc({ offence }),
+    message: (event: 'received' | 'sent' | 'skipped', message: string) => messages.inc({ event, message }),
+    dropped: (channel: string) => drops.inc({ channel }),
+    bytes: (direction: 'received' | 'sent', count: number) => bytes.inc({ direction }, count),
+    connection: (direction: 'inbound' | 'outbound', result: string) => connections.inc({ direction, result }),
+    offence: (offence: Offence) => offences.inc({ offence }),
     banned: () => bans.inc(),
-    roundTrip: seconds => roundTrips.observe(seconds),
-    request: (request, result) => requests.inc({ request, result }),
+    roundTrip: (seconds: number) => roundTrips.observe(seconds),
+    request: (request: string, result: string) => requests.inc({ request, result }),
   }
 }

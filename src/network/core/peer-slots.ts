@@ -10,12 +10,7 @@ export interface SlotCounts {
   readonly sameAddress: number
 }
 
-export interface SlotLimits {
-  readonly inbound: number
-  readonly outbound: number
-  readonly reserved: number
-  readonly perAddress: number
-}
+type SlotLimits = Readonly<Record<'inbound' | 'outbound' | 'reserved' | 'perAddress', number>>
 
 interface SlotRequest {
   readonly inbound: boolean
@@ -96,3 +91,6 @@ interface InboundPeer extends Holding {
  */
 export const peerToEvict = (peers: readonly InboundPeer[], newcomer: readonly string[]): string | undefined =>
   largestShare(peers, newcomer, 2).at(-1)?.id
+
+/** Number of peers that get a whole item at once; the others get its hash and request it (as in eth/68). */
+export const pushTargetCount = (peers: number): number => Math.ceil(Math.sqrt(peers))

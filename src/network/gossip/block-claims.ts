@@ -4,12 +4,12 @@ import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { type Block, type BlockCodec, decodeBlockHeader } from '../../primitives/block.ts'
 import type { BlockClaim, MessageAcceptance } from '../../primitives/consensus/message.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
+import type { SealedBlock, WireProposal } from '../messages/consensus-messages.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { PeerHub } from '../peer/peer-hub.ts'
-import type { SealedBlock, WireProposal } from '../wire/consensus.ts'
+import type { PeerSet } from '../peer/peer-set.ts'
 
 interface BlockClaimsOptions {
-  readonly hub: PeerHub
+  readonly hub: PeerSet
   readonly blocks: BlockCodec
   /** Asks consensus. For `reject` the peer's score was lowered already. */
   readonly validate: (claim: BlockClaim, from: PeerId) => MessageAcceptance

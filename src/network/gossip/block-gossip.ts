@@ -1,11 +1,13 @@
+import { shuffled } from '@tandem/base/random.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeBlockHeader } from '../../primitives/block.ts'
+import { pushTargetCount } from '../core/peer-slots.ts'
+import type { SealedBlock } from '../messages/consensus-messages.ts'
 import type { SyncPort } from '../messages/ports.ts'
+import type { BlockAnnouncement } from '../messages/sync-messages.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
-import { type PeerHub, pushTargetCount, shuffled } from '../peer/peer-hub.ts'
-import type { SealedBlock } from '../wire/consensus.ts'
+import type { PeerSet } from '../peer/peer-set.ts'
 import type { PeerHead } from '../wire/control.ts'
-import type { BlockAnnouncement } from '../wire/sync.ts'
 
 /** Block this node has committed. */
 export interface CommittedBlock extends BlockAnnouncement {
@@ -15,10 +17,10 @@ export interface CommittedBlock extends BlockAnnouncement {
 
 /** Gossip of committed blocks: hash and certificate to all, whole to the square root of non-members; members have consensus. */
 export class BlockGossip {
-  readonly #hub: PeerHub
+  readonly #hub: PeerSet
   readonly #sync: SyncPort | undefined
 
-  constructor(hub: PeerHub, sync: SyncPort | undefined) {
+  constructor(hub: PeerSet, sync: SyncPort | undefined) {
     this.#hub = hub
     this.#sync = sync
   }

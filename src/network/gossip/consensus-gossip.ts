@@ -8,18 +8,19 @@ import type { BlockClaim, ConsensusMessage, MessageAcceptance } from '../../prim
 import { proposalHead } from '../../primitives/consensus/proposal.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
 import { type ConsensusPeers, Reachability } from '../core/reachability.ts'
-import type { ConsensusNetwork, MembersPort } from '../messages/ports.ts'
+import type { SealedBlock, WireProposal } from '../messages/consensus-messages.ts'
+import type { MembersPort } from '../messages/ports.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
-import type { PeerHub } from '../peer/peer-hub.ts'
-import type { SealedBlock, WireProposal } from '../wire/consensus.ts'
+import type { PeerSet } from '../peer/peer-set.ts'
 import type { WireMessage } from '../wire/frames.ts'
 import { BlockClaims } from './block-claims.ts'
 
-type Listener = Parameters<ConsensusNetwork['onMessage']>[0]
-type ClaimListener = NonNullable<Parameters<ConsensusNetwork['onMessage']>[1]>
+// biome-ignore lint/suspicious/noConfusingVoidType: a listener may return nothing.
+type Listener = (message: ConsensusMessage, from: PeerId) => MessageAcceptance | void
+type ClaimListener = (claim: BlockClaim, from: PeerId) => MessageAcceptance
 
 interface ConsensusGossipOptions {
-  readonly hub: PeerHub
+  readonly hub: PeerSet
   readonly blocks: BlockCodec
   readonly members: MembersPort
   /** Validator of this node; null: it follows or relays. */
@@ -30,7 +31,7 @@ interface ConsensusGossipOptions {
 type WireName = 'vote' | 'status' | 'proposal' | 'body' | 'decided'
 
 /** Consensus messages, to every neighbour. Verified statements of a member are relayed to neighbours that it does not reach. */
-export class ConsensusGossip implements ConsensusNetwork {
+export class ConsensusGossip {
   readonly #options: ConsensusGossipOptions
   readonly #listeners = new Set<{ readonly listener: Listener; readonly validateClaim: ClaimListener | undefined }>()
   readonly #claims: BlockClaims
@@ -63,22 +64,29 @@ export class ConsensusGossip implements ConsensusNetwork {
     peer.sendWire(...this.#encode(message))
   }
 
+  /**
+   * Only by the listener's result is a message relayed to members beyond its author. `validateClaim` is called before the body of a block
+   * is decoded; without it every block is decoded.
+   */
   onMessage(listener: Listener, validateClaim?: ClaimListener): () => void {
     const listeners = { listener, validateClaim }
     this.#listeners.add(listeners)
     return () => this.#listeners.delete(listeners)
   }
 
+  /** Returns how many of these validators, this one excluded, are neighbours or neighbours of one. */
   reachable(members: readonly Hex[]): number {
     return this.#reachability.reachable(members, this.#options.self, this.#neighbours()).length
   }
 
+  /** Returns the others. */
   unreachable(members: readonly Hex[]): readonly Hex[] {
     const { self } = this.#options
     const near = new Set(this.#reachability.reachable(members, self, this.#neighbours()))
     return members.filter(member => member !== self && !near.has(member))
   }
 
+  /** Validators for which a neighbour speaks (itself, those that named it, all that an own relay reaches), and those it says to reach. */
   speaker(id: PeerId): { readonly speaksFor: readonly Hex[]; readonly reaches: readonly Hex[] } | undefined {
     const { hub } = this.#options
     const peer = hub.peer(id)
@@ -88,6 +96,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     return { speaksFor: hub.isOwnRelay(peer) ? reaches : [...peer.relayFor.keys()], reaches }
   }
 
+  /** Reports a neighbour whose message is provably its own fault. */
   misbehaved(id: PeerId): void {
     this.#options.hub.blameId(id, 'forged', 'unsigned, or different from its claim')
   }

@@ -3,11 +3,11 @@ import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import { isValidProof, proveValidator } from '../identity/validator-proof.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { PeerHub } from '../peer/peer-hub.ts'
+import type { PeerSet } from '../peer/peer-set.ts'
 import type { ChainDomain, Delegation } from '../wire/control.ts'
 
 interface DelegationsOptions {
-  readonly hub: PeerHub
+  readonly hub: PeerSet
   readonly domain: ChainDomain
   readonly selfId: string
   readonly signer: ValidatorSigner | null

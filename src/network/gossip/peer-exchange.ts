@@ -10,11 +10,11 @@ import type { DialScheduler } from '../core/dial-scheduler.ts'
 import { readPeerRecord } from '../identity/peer-record.ts'
 import { isMalformed } from '../peer/boundary.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { PeerHub } from '../peer/peer-hub.ts'
+import type { PeerSet } from '../peer/peer-set.ts'
 import type { ChainDomain } from '../wire/control.ts'
 
 interface PeerExchangeOptions {
-  readonly hub: PeerHub
+  readonly hub: PeerSet
   readonly dialScheduler: DialScheduler
   readonly domain: ChainDomain
   readonly selfId: string
@@ -31,8 +31,8 @@ const FLAGS = { tried: 't', untried: 'n' } as const
 
 /** Discovery: records from hellos and responses are stored, shared, and given to the dial scheduler. */
 export class PeerExchange {
+  readonly book: AddressBook
   readonly #options: PeerExchangeOptions
-  readonly #records: AddressBook
   /** Budgets of signatures verified for strangers, apart for those that dialed this node and those that it dialed. */
   readonly #checks = {
     inbound: new TokenBucket(NETWORK_LIMITS.recordChecks, performance.now()),
@@ -43,7 +43,7 @@ export class PeerExchange {
     this.#options = options
     const { hub, isMember } = options
     const { recordsPerHost: perHost, recordsPerValidator: perValidator } = NETWORK_LIMITS
-    this.#records = new AddressBook({
+    this.book = new AddressBook({
       limits: { ...NETWORK_LIMITS, perHost, perValidator },
       secret: randomBytes(16).toString('hex'),
       isMember,
@@ -52,32 +52,20 @@ export class PeerExchange {
     })
   }
 
-  get size(): number {
-    return this.#records.size
-  }
-
-  get(id: string): PeerRecord | undefined {
-    return this.#records.get(id)
-  }
-
   /** Returns true when a node claims to represent a member of the committee: its newest records count. */
   isMember(id: string): boolean {
-    const validator = this.#records.get(id)?.validator ?? null
+    const validator = this.book.get(id)?.validator ?? null
     return validator !== null && this.#options.isMember(validator)
-  }
-
-  isTried(id: string): boolean {
-    return this.#records.isTried(id)
   }
 
   /** Addresses of members. */
   memberHosts(): readonly string[] {
-    return this.#records.entries().flatMap(({ record: { id, host } }) => (this.isMember(id) ? [host] : []))
+    return this.book.entries().flatMap(({ record: { id, host } }) => (this.isMember(id) ? [host] : []))
   }
 
   /** Marks the record of a node to which a connection stands. */
   connected(id: string): void {
-    this.#drop(gone => this.#records.tried(id, gone))
+    this.#drop(gone => this.book.tried(id, gone))
   }
 
   restore(records: readonly string[]): void {
@@ -96,7 +84,7 @@ export class PeerExchange {
   /** Returns the records to save, those of `anchors` first: they are dialed first after a restart. */
   saved(anchors: readonly string[]): readonly string[] {
     const rank = ({ record }: BookEntry) => (anchors.includes(record.id) ? 0 : 1)
-    return this.#records
+    return this.book
       .entries()
       .toSorted((a, b) => rank(a) - rank(b))
       .map(({ record: { bytes }, source, isTried }) =>
@@ -106,7 +94,7 @@ export class PeerExchange {
 
   /** Builds the response to a request for records: this node's own record and others, except the peer's. */
   answer(peer: Pick<Peer, 'id'>, own: PeerRecord | null): readonly Uint8Array[] {
-    const others = this.#records.sample(NETWORK_LIMITS.recordsPerAnswer - 1, peer.id)
+    const others = this.book.sample(NETWORK_LIMITS.recordsPerAnswer - 1, peer.id)
     return [...(own === null ? [] : [own]), ...others].map(({ bytes }) => bytes)
   }
 
@@ -143,10 +131,6 @@ export class PeerExchange {
     if (result === 'false') this.#options.hub.blame(peer, 'falsehood', 'a record its node did not sign')
   }
 
-  forget(id: string): void {
-    this.#records.remove(id)
-  }
-
   /** When two nodes learn of each other at once, the one with the lower id dials first: the other waits a moment. */
   #firstDialMs(id: string): number {
     return id < this.#options.selfId ? performance.now() + NETWORK_LIMITS.yieldMs : 0
@@ -156,12 +140,12 @@ export class PeerExchange {
     const { dialScheduler, domain, selfId } = this.#options
     // One beyond the budget comes again with a later response.
     const isNews = (id: string, sequence: number) =>
-      id !== selfId && this.#records.isNews(id, sequence) && (checks?.take(performance.now()) ?? true)
+      id !== selfId && this.book.isNews(id, sequence) && (checks?.take(performance.now()) ?? true)
     const record = readPeerRecord(bytes, domain, isNews)
     if (typeof record === 'string') return record
     if (!this.#isDialable(record, scope)) return 'old'
     const isAtHost = record.id === teller?.id && subscriberOf(record.host) === subscriberOf(teller.remoteAddress)
-    const isKept = this.#drop(gone => this.#records.put(record, source, gone, isAtHost))
+    const isKept = this.#drop(gone => this.book.put(record, source, gone, isAtHost))
     if (!isKept) return 'old'
     dialScheduler.add(record, 'known', this.#firstDialMs(record.id))
     return record

@@ -3,7 +3,7 @@ import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { ANSWER_NAMES, type AnswerName, type Payload, type RequestName } from '../messages/messages.ts'
 import type { ServePort } from '../messages/ports.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { PeerHub } from '../peer/peer-hub.ts'
+import type { PeerSet } from '../peer/peer-set.ts'
 
 /** Handlers of requests; the network handles ping itself. */
 type RequestHandlers = {
@@ -33,7 +33,7 @@ export const storeRequestHandlers = (
 
 /** Serves requests of peers, a few of each at a time, and a few of all strangers. */
 export class RequestServer {
-  readonly #hub: PeerHub
+  readonly #hub: PeerSet
   readonly #requestHandlers: RequestHandlers
   /** Requests of strangers, of which each peer has few. */
   readonly #strangers = new FairSemaphore(
@@ -41,7 +41,7 @@ export class RequestServer {
     () => new Error('too many requests'),
   )
 
-  constructor(hub: PeerHub, requestHandlers: RequestHandlers) {
+  constructor(hub: PeerSet, requestHandlers: RequestHandlers) {
     this.#hub = hub
     this.#requestHandlers = requestHandlers
   }

@@ -1,15 +1,17 @@
 import { TimeSlices } from '@tandem/base/async/time-slice.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
+import { shuffled } from '@tandem/base/random.ts'
 import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { TransactionFetchPlan } from '../core/fetch-plan.ts'
+import { pushTargetCount } from '../core/peer-slots.ts'
 import { costOf, paceOf } from '../messages/message-spec.ts'
 import { MESSAGES } from '../messages/messages.ts'
 import type { PeerPoolPort } from '../messages/ports.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
-import { type PeerHub, pushTargetCount, shuffled } from '../peer/peer-hub.ts'
+import type { PeerSet } from '../peer/peer-set.ts'
 import type { WireMessage } from '../wire/frames.ts'
 import { TransactionIngress } from './transaction-ingress.ts'
 
@@ -31,7 +33,7 @@ interface Fresh extends NewTransaction {
  * what they lack, and to validators that another validator will have sent them to. Peers known to have a transaction get nothing.
  */
 export class TransactionGossip {
-  readonly #hub: PeerHub
+  readonly #hub: PeerSet
   readonly #pool: PeerPoolPort
   readonly #fetchPlan = new TransactionFetchPlan({
     total: NETWORK_LIMITS.wantedTransactions,
@@ -57,7 +59,7 @@ export class TransactionGossip {
   /** Time of the next batch, by `performance.now`. */
   #notBeforeMs = Number.NEGATIVE_INFINITY
 
-  constructor(hub: PeerHub, pool: PeerPoolPort) {
+  constructor(hub: PeerSet, pool: PeerPoolPort) {
     this.#hub = hub
     this.#pool = pool
     this.#ingress = new TransactionIngress(hub, pool)

@@ -4,7 +4,7 @@ import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { PeerPoolPort } from '../messages/ports.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { PeerHub } from '../peer/peer-hub.ts'
+import type { PeerSet } from '../peer/peer-set.ts'
 
 interface Arrival {
   readonly peer: Peer
@@ -17,7 +17,7 @@ const REFUSED_MS = 60_000
 
 /** Transactions from peers on their way to the pool: a few at a time, in rotation, so votes never wait behind them. */
 export class TransactionIngress {
-  readonly #hub: PeerHub
+  readonly #hub: PeerSet
   readonly #pool: PeerPoolPort
   /** Refused transactions with the time of the refusal. */
   readonly #refused = new Lru<Hex, number>(NETWORK_LIMITS.refusedTransactions)
@@ -28,7 +28,7 @@ export class TransactionIngress {
   #soon: NodeJS.Immediate | undefined
   #later: NodeJS.Timeout | undefined
 
-  constructor(hub: PeerHub, pool: PeerPoolPort) {
+  constructor(hub: PeerSet, pool: PeerPoolPort) {
     this.#hub = hub
     this.#pool = pool
   }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import { isUnspecifiedAddress } from '@tandem/base/address.ts'
-import { bytesToHex, EMPTY_BYTES } from '@tandem/base/bytes.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import type { PeerRecord } from '../core/address-book.ts'
+import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import { NETWORK_PROTOCOL_VERSION } from '../messages/messages.ts'
 import type { ChainPort } from '../messages/ports.ts'
 import type { SecureChannel } from '../transport/secure-channel.ts'
@@ -10,8 +11,17 @@ import type { ChainDomain, Hello, Ping } from '../wire/control.ts'
 import { createForkFilter, type ForkFilter } from './fork-id.ts'
 import type { NetworkOptions } from './options.ts'
 import { signPeerRecord } from './peer-record.ts'
-import type { HelloContext } from './validate-hello.ts'
-import { proveValidator } from './validator-proof.ts'
+import { isValidProof, proveValidator } from './validator-proof.ts'
+
+/** Reason for ending a handshake, with what a person needs to find its cause. */
+export interface HelloRefusal {
+  readonly reason: DisconnectReason
+  readonly detail: string
+}
+
+const refuse = (reason: DisconnectReason, detail: string): HelloRefusal => ({ reason, detail })
+const differs = (reason: DisconnectReason, got: Hex | number, want: Hex | number): HelloRefusal =>
+  refuse(reason, `got ${got}, want ${want}`)
 
 /** Identity of this node in handshakes and records. */
 export class Identity {
@@ -88,13 +98,21 @@ export class Identity {
     return { head: this.#chain.head(), earliest: this.#chain.earliest() }
   }
 
-  /** Returns the current context for the validation of hellos. */
-  scene(): Omit<HelloContext, 'nodeId' | 'dialed' | 'binding'> {
-    return {
-      domain: this.domain,
-      forks: this.forks,
-      selfId: this.id,
-      head: this.#chain.head().number,
+  /** Returns the reason for refusing a hello, cheap checks first, the signature last. `dialed`: id of the dialed node; null: it dialed. */
+  validateHello(hello: Hello, { nodeId, binding }: SecureChannel, dialed: string | null): HelloRefusal | undefined {
+    const { domain, forks } = this
+    const head = this.#chain.head().number
+    if (hello.nodeId !== nodeId) return refuse('wrongIdentity', `says ${hello.nodeId}, proved ${nodeId}`)
+    if (nodeId === this.id) return refuse('self', 'it is this node')
+    if (dialed !== null && dialed !== nodeId) return refuse('wrongIdentity', `dialed ${dialed}, got ${nodeId}`)
+    if (hello.chainId !== domain.chainId) return differs('wrongChain', hello.chainId, domain.chainId)
+    if (hello.genesisHash !== domain.genesisHash) return differs('wrongGenesis', hello.genesisHash, domain.genesisHash)
+    if (!forks.accepts({ hash: hello.forkHash, next: hello.forkNext }, head)) {
+      const own = forks.at(head)
+      return refuse('wrongForks', `got ${hello.forkHash}/${hello.forkNext}, have ${own.hash}/${own.next}`)
     }
+    if (hello.proof !== null && !isValidProof(hello.proof, domain, nodeId, binding))
+      return refuse('badProof', `not signed by ${hello.proof.address} for this connection`)
+    return undefined
   }
 }

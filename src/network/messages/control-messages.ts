@@ -1,96 +1,64 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import {
-  delegationCodec,
-  disconnectCodec,
-  emptyCodec,
-  helloCodec,
-  linksCodec,
-  pingCodec,
-  recordsCodec,
-} from '../wire/control.ts'
-import { ANSWER_QUOTA, declareMessage, KIB, LIST_OVERHEAD, quota } from './message-spec.ts'
+import { delegationCodec, disconnectCodec, emptyCodec, helloCodec, linksCodec, pingCodec } from '../wire/control.ts'
+import { stringsCodec } from '../wire/payload-codec.ts'
+import { declareMessage, declareResponse, KIB, LIST_OVERHEAD, quota } from './message-spec.ts'
 
 /** Messages of the connection itself: handshake, liveness, peer records. */
 export const CONTROL_MESSAGES = {
-  hello: declareMessage({
-    id: 0,
-    channel: 'control',
+  hello: declareMessage('control', 0, {
     maxBytes: 2 * KIB,
     quota: quota(1, 1),
     codec: helloCodec,
     from: 'handshake',
     summary: 'Identity of the node, its chain, and the validator it represents',
   }),
-  ready: declareMessage({
-    id: 1,
-    channel: 'control',
+  ready: declareMessage('control', 1, {
     maxBytes: 1,
     quota: quota(1, 1),
     codec: emptyCodec,
     from: 'handshake',
     summary: 'The hello was accepted',
   }),
-  disconnect: declareMessage({
-    id: 2,
-    channel: 'control',
+  disconnect: declareMessage('control', 2, {
     maxBytes: 16,
     quota: quota(1, 1),
     codec: disconnectCodec,
     from: 'handshake',
     summary: 'Why this side closes the connection now',
   }),
-  ping: declareMessage({
-    id: 3,
-    channel: 'control',
+  ping: declareMessage('control', 3, {
     maxBytes: 128,
     quota: quota(1, 5),
     codec: pingCodec,
-    from: 'anyone',
     summary: 'Head and earliest block; to be answered',
   }),
-  pong: declareMessage({
-    id: 4,
-    channel: 'control',
+  pong: declareResponse('control', 4, {
     maxBytes: 128,
-    quota: ANSWER_QUOTA,
     codec: pingCodec,
-    from: 'anyone',
     summary: 'The same of the other side',
   }),
-  getRecords: declareMessage({
-    id: 5,
-    channel: 'control',
+  getRecords: declareMessage('control', 5, {
     maxBytes: 1,
     quota: quota(0.1, 3),
     codec: emptyCodec,
-    from: 'anyone',
     summary: 'Requests peer records',
   }),
-  records: declareMessage({
-    id: 6,
-    channel: 'control',
+  records: declareResponse('control', 6, {
     maxBytes: NETWORK_LIMITS.recordsPerAnswer * NETWORK_LIMITS.recordBytes + LIST_OVERHEAD,
-    quota: ANSWER_QUOTA,
-    codec: recordsCodec,
-    from: 'anyone',
+    codec: stringsCodec(NETWORK_LIMITS.recordsPerAnswer, NETWORK_LIMITS.recordBytes),
     summary: 'Signed records of nodes, by chance',
   }),
-  links: declareMessage({
-    id: 7,
-    channel: 'control',
+  links: declareMessage('control', 7, {
     maxBytes: 8 * KIB,
     quota: quota(20, 200),
     codec: linksCodec,
     from: 'committee',
     summary: 'Validators the sender reaches, directly and (told to members only) through relays, at each change',
   }),
-  delegation: declareMessage({
-    id: 8,
-    channel: 'control',
+  delegation: declareMessage('control', 8, {
     maxBytes: 128,
     quota: quota(0.5, 2 * NETWORK_LIMITS.relayedValidators),
     codec: delegationCodec,
-    from: 'anyone',
     summary: "A validator's statement that the sender, or the receiver, relays for it",
   }),
 } as const

@@ -19,12 +19,21 @@ export interface MessageSpec<T> {
   readonly summary: string
 }
 
-/** Returns the declaration, with the payload type of its codec. */
-export const declareMessage = <T>(spec: MessageSpec<T>): MessageSpec<T> => spec
+type Declared<T, Left extends keyof MessageSpec<T>> = Omit<MessageSpec<T>, 'channel' | 'id' | 'from' | Left> &
+  Partial<Pick<MessageSpec<T>, 'from'>>
+
+/** Declares message `id` of a channel, which anyone may send unless `from` names others. */
+export const declareMessage = <T>(channel: ChannelName, id: number, spec: Declared<T, never>): MessageSpec<T> => ({
+  channel,
+  id,
+  from: 'anyone',
+  ...spec,
+})
+/** Declares a response: it is bounded by the requests, not by a rate. */
+export const declareResponse = <T>(channel: ChannelName, id: number, spec: Declared<T, 'quota'>): MessageSpec<T> =>
+  declareMessage<T>(channel, id, { ...spec, quota: quota(0, 0) } as Declared<T, never>)
 /** Quota of messages a second, with the burst that may come at once. */
 export const quota = (perSecond: number, burst: number): Quota => ({ perSecond, burst })
-/** Responses are bounded by the requests, not by a rate. */
-export const ANSWER_QUOTA = quota(0, 0)
 /** Quota of all messages of the committee from a peer that is outside it: they are skipped, and each costs an opened record. */
 export const OUTSIDER_QUOTA = quota(32, 256)
 

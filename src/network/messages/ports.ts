@@ -1,11 +1,10 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { BlockCodec } from '../../primitives/block.ts'
-import type { BlockClaim, ConsensusMessage, MessageAcceptance } from '../../primitives/consensus/message.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
-import type { SealedBlock } from '../wire/consensus.ts'
 import type { PeerHead } from '../wire/control.ts'
 import type { SnapshotManifest } from '../wire/snapshot.ts'
-import type { BlockAnnouncement, BlockRange } from '../wire/sync.ts'
+import type { SealedBlock } from './consensus-messages.ts'
+import type { BlockAnnouncement, BlockRange } from './sync-messages.ts'
 
 export interface ChainPort {
   head(): PeerHead
@@ -64,39 +63,4 @@ export interface NetworkPorts {
   readonly pool: PeerPoolPort
   readonly serve: ServePort
   readonly sync?: SyncPort
-}
-
-/** Consensus channels as consensus uses them. Only by the listener's result is a message relayed to members beyond its author. */
-export interface ConsensusNetwork {
-  broadcast(message: ConsensusMessage): void
-  send(peer: PeerId, message: ConsensusMessage): void
-  /** `validateClaim` is called before the body of a block is decoded; without it every block is decoded. */
-  onMessage(
-    // biome-ignore lint/suspicious/noConfusingVoidType: a listener may return nothing.
-    listener: (message: ConsensusMessage, from: PeerId) => MessageAcceptance | void,
-    validateClaim?: (claim: BlockClaim, from: PeerId) => MessageAcceptance,
-  ): () => void
-  /** Returns how many of these validators, this one excluded, are neighbours or neighbours of one. */
-  reachable(members: readonly Hex[]): number
-  /** Returns the others. */
-  unreachable(members: readonly Hex[]): readonly Hex[]
-  /** Validators for which a neighbour speaks (itself, those that named it, all that an own relay reaches), and those it says to reach. */
-  speaker(peer: PeerId): { readonly speaksFor: readonly Hex[]; readonly reaches: readonly Hex[] } | undefined
-  /** Reports a neighbour whose message is provably its own fault. */
-  misbehaved(peer: PeerId): void
-}
-
-/** Gossip of encoded evidence among all nodes; a listener that verified it rebroadcasts it (EvidenceNetworkPort of consensus). */
-export interface EvidenceNetwork {
-  broadcast(encoded: Uint8Array): void
-  onEvidence(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
-  misbehaved(peer: PeerId): void
-}
-
-/** Gossip of encoded proof headers among all nodes; a listener that verified one rebroadcasts it (ProofNetworkPort of the proof chain). */
-export interface ProofNetwork {
-  broadcast(encoded: Uint8Array): void
-  onProofHeader(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
-  /** Reports a neighbour whose header breaks a rule that does not depend on this node's head. */
-  misbehaved(peer: PeerId, reason: string): void
 }

@@ -2,8 +2,8 @@ import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { listCodec, malformedMessage, type WireCodec } from '../wire/payload-codec.ts'
-import { hashesCodec } from '../wire/sync.ts'
-import { ANSWER_QUOTA, declareMessage, LIST_OVERHEAD, quota } from './message-spec.ts'
+import { declareMessage, declareResponse, LIST_OVERHEAD, quota } from './message-spec.ts'
+import { hashesCodec } from './sync-messages.ts'
 
 const { announcedHashes, requestedHashes, leastTransactionBytes } = NETWORK_LIMITS
 
@@ -23,40 +23,27 @@ const transactionsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
 
 /** Messages that relay transactions. */
 export const TRANSACTION_MESSAGES = {
-  transactionHashes: declareMessage({
-    id: 64,
-    channel: 'transactions',
+  transactionHashes: declareMessage('transactions', 64, {
     maxBytes: NETWORK_LIMITS.announcedHashes * 33 + LIST_OVERHEAD,
     quota: quota(60, 480),
     codec: announcedCodec,
-    from: 'anyone',
     summary: 'Hashes of transactions the sender has',
   }),
-  newTransactions: declareMessage({
-    id: 65,
-    channel: 'transactions',
+  newTransactions: declareMessage('transactions', 65, {
     maxBytes: NETWORK_LIMITS.batchBytes + BLOCK_BOUNDS.transactionBytes + LIST_OVERHEAD,
     quota: quota(60, 480),
     codec: transactionsCodec,
-    from: 'anyone',
     summary: 'Transactions, whole: to validators and to the square root of the other peers',
   }),
-  getTransactions: declareMessage({
-    id: 66,
-    channel: 'transactions',
+  getTransactions: declareMessage('transactions', 66, {
     maxBytes: NETWORK_LIMITS.requestedHashes * 33 + LIST_OVERHEAD,
     quota: quota(20, 100),
     codec: requestedCodec,
-    from: 'anyone',
     summary: 'Requests announced transactions',
   }),
-  transactions: declareMessage({
-    id: 67,
-    channel: 'transactions',
+  transactions: declareResponse('transactions', 67, {
     maxBytes: NETWORK_LIMITS.batchBytes + BLOCK_BOUNDS.transactionBytes + LIST_OVERHEAD,
-    quota: ANSWER_QUOTA,
     codec: transactionsCodec,
-    from: 'anyone',
     summary: 'Those of them the sender has, as many as fit',
   }),
 } as const

@@ -1,25 +1,16 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import type { Clock } from '@tandem/base/clock.ts'
-import type { Logger } from '@tandem/base/logger.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import type { DialScheduler, NodeAddress } from '../core/dial-scheduler.ts'
-import type { PeerScores } from '../core/peer-scores.ts'
-import type { ChannelIdentity } from '../transport/secure-channel.ts'
+import type { NodeAddress } from '../core/dial-scheduler.ts'
 import { dial } from '../transport/transport.ts'
 import type { HandshakeManager } from './handshake-manager.ts'
+import type { NetworkCore } from './network-core.ts'
 import type { PeerSet } from './peer-set.ts'
 
-interface DialerOptions {
-  readonly dialScheduler: DialScheduler
+interface DialerOptions extends NetworkCore {
   readonly peers: PeerSet
   readonly handshakes: HandshakeManager
-  readonly scores: PeerScores
-  readonly channelIdentity: ChannelIdentity
-  readonly clock: Pick<Clock, 'nowMs'>
-  readonly logger: Logger
-  random(): number
 }
 
 /** Opens connections as the dial scheduler decides. */

@@ -1,39 +1,23 @@
 import { addressGroup, isLoopbackAddress } from '@tandem/base/address.ts'
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { Clock } from '@tandem/base/clock.ts'
-import type { Logger } from '@tandem/base/logger.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { NodeAddress } from '../core/dial-scheduler.ts'
-import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import { keepsNewConnection } from '../core/duplicate-connections.ts'
-import type { NetworkMetrics } from '../core/metrics.ts'
-import { addressScoreKey, type PeerScores, validatorKey } from '../core/peer-scores.ts'
-import { assignSlot, type PeerSlot, type SlotLimits } from '../core/peer-slots.ts'
-import type { Identity } from '../identity/identity.ts'
-import { type HelloRefusal, validateHello } from '../identity/validate-hello.ts'
-import type { MembersPort } from '../messages/ports.ts'
+import { addressScoreKey, validatorKey } from '../core/peer-scores.ts'
+import { assignSlot, type PeerSlot } from '../core/peer-slots.ts'
+import type { HelloRefusal } from '../identity/identity.ts'
 import type { SecureChannel } from '../transport/secure-channel.ts'
 import type { Hello } from '../wire/control.ts'
 import type { Connection, ConnectionEnd } from './connection.ts'
 import { type HandshakeParams, performHandshake } from './handshake.ts'
+import type { NetworkCore } from './network-core.ts'
 import { type PeerSet, penalizedAddress } from './peer-set.ts'
 
-interface HandshakeManagerOptions {
+interface HandshakeManagerOptions extends NetworkCore {
   readonly peers: PeerSet
-  readonly scores: PeerScores
-  readonly members: MembersPort
-  readonly limits: SlotLimits & HandshakeParams['patience']
-  /** Validator of this node. */
-  readonly validator: string | null
-  readonly identity: Identity
-  readonly clock: Pick<Clock, 'nowMs'>
-  readonly logger: Logger
-  readonly metrics: NetworkMetrics | undefined
   /** Records for nodes that find no place here, and those of nodes that had none. */
   readonly records: HandshakeParams['records']
-  /** Called when a handshake failed; `id` is the other end's, or the dialed one. */
-  failed(id: string, reason: DisconnectReason | 'unreachable'): void
 }
 
 /** A connection during its handshake. */
@@ -89,11 +73,9 @@ export class HandshakeManager {
 
   #validate(handshake: OpenHandshake, hello: Hello): HelloRefusal | undefined {
     const { secureChannel, dialed } = handshake
-    const { nodeId, binding } = secureChannel
-    const scene = { ...this.#options.identity.scene(), nodeId, binding, dialed: dialed?.id ?? null }
     return (
-      this.#refuseBanned(nodeId) ??
-      validateHello(hello, scene) ??
+      this.#refuseBanned(secureChannel.nodeId) ??
+      this.#options.identity.validateHello(hello, secureChannel, dialed?.id ?? null) ??
       this.#refuseValidator(hello) ??
       this.#refuseAddress(handshake, hello) ??
       this.#admit(handshake, hello)
@@ -201,14 +183,14 @@ export class HandshakeManager {
       localAddress: secureChannel.socket.localAddress ?? '',
       place: accepted.place,
     })
-    if (validator !== null && hello.proof?.address === validator) {
-      logger.error({ peer: hello.nodeId, validator }, "another node holds this node's validator key")
+    if (validator !== null && hello.proof?.address === validator.address) {
+      logger.error({ peer: hello.nodeId, validator: validator.address }, "another node holds this node's validator key")
       members.onKeyInUse?.(hello.nodeId)
     }
   }
 
   #failed(handshake: OpenHandshake, connectionEnd: ConnectionEnd, hello: Hello | null): void {
-    const { peers, scores, clock, logger, metrics, failed } = this.#options
+    const { peers, scores, clock, logger, metrics, dialScheduler, random } = this.#options
     const { secureChannel, dialed } = handshake
     this.#open.delete(handshake)
     handshake.leave()
@@ -240,7 +222,8 @@ export class HandshakeManager {
     else logger[isOffence ? 'warn' : 'info'](fields, 'peer refused')
     const id = dialed?.id ?? secureChannel.nodeId
     // Another node that answers at an address has no say on whether the dialed one is dialed again.
-    failed(id, id === secureChannel.nodeId ? (reason ?? 'unreachable') : 'wrongIdentity')
+    const cause = id === secureChannel.nodeId ? (reason ?? 'unreachable') : 'wrongIdentity'
+    dialScheduler.failed(id, cause, performance.now(), random())
   }
 
   /** Warns once a minute: strangers of another chain may come often. */

@@ -1,7 +1,7 @@
 import { CodedError } from '@tandem/base/errors.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ProtocolError } from '../core/errors.ts'
-import type { HelloRefusal } from '../identity/validate-hello.ts'
+import type { HelloRefusal } from '../identity/identity.ts'
 import {
   MESSAGES,
   type MessageName,

@@ -1,17 +1,14 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import type { NetworkMetrics } from '../core/metrics.ts'
 import type { Ping } from '../wire/control.ts'
+import type { NetworkCore } from './network-core.ts'
 import type { Peer } from './peer.ts'
 import type { PeerSet } from './peer-set.ts'
 
 const WATCH_MS = 1_000
 
-interface HeartbeatOptions {
+interface HeartbeatOptions extends Pick<NetworkCore, 'identity' | 'metrics'> {
   readonly peers: PeerSet
-  readonly metrics: NetworkMetrics | undefined
-  /** Returns this node's head and earliest block. */
-  own(): Ping
   /** Handles the head that a peer reported. */
   heard(peer: Peer, ping: Ping): void
   /** Called each second, after the peers were checked. */
@@ -49,9 +46,9 @@ export class Heartbeat {
 
   /** A missing pong alone is ignored: the connection's silence timeout decides. */
   async #ping(peer: Peer, sentMs: number): Promise<void> {
-    const { own, heard, metrics } = this.#options
+    const { identity, heard, metrics } = this.#options
     try {
-      const pong = await peer.request('ping', own())
+      const pong = await peer.request('ping', identity.ping())
       const elapsedMs = performance.now() - sentMs
       peer.rttMs = peer.rttMs === null ? elapsedMs : 0.7 * peer.rttMs + 0.3 * elapsedMs
       metrics?.roundTrip(elapsedMs / 1_000)

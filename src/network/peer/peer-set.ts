@@ -1,21 +1,18 @@
 import { addressGroup, isLoopbackAddress } from '@tandem/base/address.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { ByteBudget } from '../core/byte-budget.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
-import type { NetworkMetrics } from '../core/metrics.ts'
 import type { Offence, PeerScores } from '../core/peer-scores.ts'
 import { networksOf, peerToEvict, type SlotCounts } from '../core/peer-slots.ts'
 import type { MessageName } from '../messages/messages.ts'
-import type { ChainPort, MembersPort } from '../messages/ports.ts'
 import { MessageBoundary } from './boundary.ts'
 import type { ConnectionEnd, TrafficCounters } from './connection.ts'
+import type { NetworkCore } from './network-core.ts'
 import { Peer, type PeerHost, type PeerParams } from './peer.ts'
-import type { PeerHub } from './peer-hub.ts'
 
 /** Log lines about strangers' connections, at a bounded rate; others are at debug, and the next line tells their number. */
 export class StrangerLog {
@@ -47,21 +44,10 @@ export interface PeerSetEvents {
   isOfUse(peer: Peer, name: MessageName): boolean
 }
 
-interface PeerSetOptions {
-  readonly members: MembersPort
-  readonly chain: Pick<ChainPort, 'head'>
-  readonly scores: PeerScores
-  /** Node ids that may relay consensus without being members, named by the operator. */
-  readonly relays: ReadonlySet<string>
-  /** Peers named by the operator. */
-  readonly statics: ReadonlySet<string>
-  /** Number of reserved slots. */
-  readonly reserved: number
-  readonly clock: Pick<Clock, 'nowMs'>
-  readonly logger: Logger
-  readonly metrics: NetworkMetrics | undefined
-  random(): number
-}
+type PeerSetOptions = Pick<
+  NetworkCore,
+  'members' | 'chain' | 'scores' | 'relays' | 'statics' | 'limits' | 'clock' | 'logger' | 'metrics' | 'random'
+>
 
 /** Peer as far as an offence concerns it, connected or gone. */
 type PenalizedPeer = Pick<Peer, 'id' | 'remoteAddress' | 'inbound' | 'validator' | 'place'>
@@ -72,7 +58,7 @@ interface InboundHolder extends Pick<Peer, 'id' | 'remoteAddress'> {
 }
 
 /** Set of connected peers. */
-export class PeerSet implements PeerHub, PeerHost {
+export class PeerSet implements PeerHost {
   readonly partial = new ByteBudget(NETWORK_LIMITS.partialBytes)
   readonly senderQuotas = new Lru<string, TokenBucket>(NETWORK_LIMITS.peerScores)
   /** Handles exceptions from the messages of peers. */
@@ -108,18 +94,22 @@ export class PeerSet implements PeerHub, PeerHost {
     return this.#peers.get(id)
   }
 
+  /** Returns a number between 0 and 1. */
   random(): number {
     return this.#options.random()
   }
 
+  /** Returns true when a peer is on the consensus channels: a proven member, or a relay that the operator or a member named. */
   isNeighbour(peer: Peer): boolean {
     return this.isMember(peer) || this.isOwnRelay(peer) || this.#relayedMember(peer) !== undefined
   }
 
+  /** Returns true for a relay that this node's operator named. */
   isOwnRelay({ id }: Peer): boolean {
     return this.#options.relays.has(id)
   }
 
+  /** Returns true when a peer proved to be a member. */
   isMember({ validator }: Peer): boolean {
     return validator !== null && this.#options.members.isMember(validator)
   }
@@ -145,14 +135,14 @@ export class PeerSet implements PeerHub, PeerHost {
 
   /** Updates the slots after changes of members or static peers. Called regularly. */
   assignPlaces(): void {
-    const { reserved, logger } = this.#options
+    const { limits, logger } = this.#options
     let taken = this.#list.filter(({ place: peerSlot }) => peerSlot === 'reserved').length
     for (const peer of this.#list) {
       const member = this.#relayedMember(peer)
       if (member === undefined) this.#relays.delete(peer.id)
       else this.#rememberRelay(peer.id, member)
       const isReserved = this.isReserved(peer.id, peer.validator)
-      if (isReserved === (peer.place === 'reserved') || (isReserved && taken >= reserved)) continue
+      if (isReserved === (peer.place === 'reserved') || (isReserved && taken >= limits.reserved)) continue
       taken += isReserved ? 1 : -1
       peer.place = isReserved ? 'reserved' : peer.inbound ? 'inbound' : 'outbound'
       logger.info({ ...nameOf(peer), place: peer.place }, 'peer slot changed')
@@ -227,6 +217,7 @@ export class PeerSet implements PeerHub, PeerHost {
     return scoreAction
   }
 
+  /** Like `blame`, for a peer that may have left meanwhile. */
   blameId(id: string, offence: Offence, detail: string): void {
     const peer = this.#peers.get(id)
     const gone = this.#gone.get(id)
@@ -234,7 +225,7 @@ export class PeerSet implements PeerHub, PeerHost {
     else if (gone !== undefined) this.#penalize(gone, offence, detail)
   }
 
-  /** Says it once for each peer: the operator of a sentry would look for the reason in vain. */
+  /** Says once for each peer that is neither member nor relay that its messages are skipped: the operator of a sentry would look in vain. */
   skippedOutsider(peer: Peer, name: MessageName): void {
     if (this.#outsiders.has(peer)) return
     this.#outsiders.add(peer)
@@ -253,6 +244,7 @@ export class PeerSet implements PeerHub, PeerHost {
     this.boundary.run(peer, name, () => this.#events.received(peer, name, value, requestId))
   }
 
+  /** Charges an exception to the peer whose bytes or message caused it. */
   failed(peer: Peer, message: string, error: unknown): void {
     this.boundary.failed(peer, message, error)
   }

@@ -1,10 +1,11 @@
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import { shuffled } from '@tandem/base/random.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { RequestError } from '../core/errors.ts'
 import type { NetworkMetrics } from '../core/metrics.ts'
 import type { AnswerName, Payload, RequestName } from '../messages/messages.ts'
 import type { Peer } from './peer.ts'
-import { type PeerHub, shuffled } from './peer-hub.ts'
+import type { PeerSet } from './peer-set.ts'
 
 export interface RequestOptions<Name extends RequestName> {
   /** Peer to try first. */
@@ -32,10 +33,10 @@ export interface PeerAnswer<Name extends RequestName> {
 
 /** Tries peers in turn until one responds, with fewer requests than a peer serves at once: the rest is for pings and the pool. */
 export class Requester {
-  readonly #hub: PeerHub
+  readonly #hub: PeerSet
   readonly #metrics: NetworkMetrics | undefined
 
-  constructor(hub: PeerHub, metrics: NetworkMetrics | undefined) {
+  constructor(hub: PeerSet, metrics: NetworkMetrics | undefined) {
     this.#hub = hub
     this.#metrics = metrics
   }

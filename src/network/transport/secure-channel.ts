@@ -30,18 +30,7 @@ const damaged = (reason: string, cause?: unknown) =>
   new CodedError<ProtocolError>({ code: 'RECORD_DAMAGED', reason }, { cause })
 
 /** Records of both directions of one connection. */
-export interface Records {
-  seal(frame: Uint8Array): Uint8Array
-  /** Opens the records that are complete, in order. Throws RECORD_DAMAGED; nothing may be pushed after that. */
-  push(bytes: Uint8Array, nowMs: number, take: (frame: Uint8Array) => void): void
-  /** Time since when a record is incomplete; null: none is. */
-  readonly unfinishedSinceMs: number | null
-}
-
-export const createRecords = (sendKey: Uint8Array, receiveKey: Uint8Array): Records =>
-  new SealedRecords(sendKey, receiveKey)
-
-class SealedRecords implements Records {
+export class Records {
   readonly #sending: RecordKey
   readonly #receiving: RecordKey
   readonly #length = new Uint8Array(LENGTH_BYTES)
@@ -49,6 +38,7 @@ class SealedRecords implements Records {
   /** Record that is being received; undefined: its length is. */
   #record: Uint8Array | undefined
   #recordBytes = 0
+  /** Time since when a record is incomplete; null: none is. */
   unfinishedSinceMs: number | null = null
 
   constructor(sendKey: Uint8Array, receiveKey: Uint8Array) {
@@ -67,6 +57,7 @@ class SealedRecords implements Records {
     return record
   }
 
+  /** Opens the records that are complete, in order. Throws RECORD_DAMAGED; nothing may be pushed after that. */
   push(bytes: Uint8Array, nowMs: number, take: (frame: Uint8Array) => void): void {
     let at = 0
     while (at < bytes.byteLength) {
@@ -167,7 +158,7 @@ export const openChannel = async (socket: Socket, identity: ChannelIdentity): Pr
   const other = response.slice(0, KEY_BYTES)
   const session = deriveSession({ prologue: PROLOGUE_BYTES, own, other, isInitiator: true })
   checkTag(session, response.slice(KEY_BYTES))
-  const records = createRecords(session.initiatorKey, session.responderKey)
+  const records = new Records(session.initiatorKey, session.responderKey)
   socket.write(records.seal(encodeIdentity(identity, session, 'initiator')))
   return identify(socket, session, records, 'responder')
 }
@@ -179,7 +170,7 @@ export const acceptChannel = async (socket: Socket, identity: ChannelIdentity): 
   if (socket.readableLength > 0) throw new Error('more than a key')
   const own = createEphemeral()
   const session = deriveSession({ prologue: PROLOGUE_BYTES, own, other, isInitiator: false })
-  const records = createRecords(session.responderKey, session.initiatorKey)
+  const records = new Records(session.responderKey, session.initiatorKey)
   socket.write(concatBytes(own.publicKey, session.tag, records.seal(encodeIdentity(identity, session, 'responder'))))
   return identify(socket, session, records, 'initiator')
 }

@@ -126,12 +126,6 @@ export const emptyCodec: WireCodec<null> = listCodec(
   () => null,
 )
 
-/** Signed records, each as a string. */
-export const recordsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
-  records => encodeRlp([records]),
-  cursor => cursor.items(() => cursor.boundedBytes(NETWORK_LIMITS.recordBytes), NETWORK_LIMITS.recordsPerAnswer),
-)
-
 /** Statement of a validator that a node relays for it, within a delegation's life of the block `number`. */
 export interface Delegation extends ValidatorProof {
   readonly number: number

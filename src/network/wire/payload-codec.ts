@@ -1,4 +1,5 @@
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
+import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { type RlpCursor, readWholeList } from '../../primitives/rlp/rlp-cursor.ts'
 
 /** Encoder and decoder of one kind of payload. Strict: accepted bytes encode to the same bytes. */
@@ -15,6 +16,20 @@ export const listCodec = <T>(encode: (value: T) => Uint8Array, read: (cursor: Rl
   encode,
   decode: bytes => decodeOrMalformed('MESSAGE_MALFORMED', () => readWholeList(bytes, read)),
 })
+
+/** Codec of a payload that is one string. */
+export const stringCodec = (limit: number): WireCodec<Uint8Array> =>
+  listCodec(
+    bytes => encodeRlp([bytes]),
+    cursor => cursor.boundedBytes(limit),
+  )
+
+/** Codec of a payload that is a list of strings: at most `count` of at most `limit` bytes each. */
+export const stringsCodec = (count: number, limit = Number.POSITIVE_INFINITY): WireCodec<readonly Uint8Array[]> =>
+  listCodec(
+    strings => encodeRlp([strings]),
+    cursor => cursor.items(() => cursor.boundedBytes(limit), count),
+  )
 
 /** Codec of a payload with encoder and decoder elsewhere. */
 export const plainCodec = <T>(encode: (value: T) => Uint8Array, decode: (bytes: Uint8Array) => T): WireCodec<T> => ({

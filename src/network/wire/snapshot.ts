@@ -1,6 +1,5 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
@@ -115,16 +114,4 @@ export const chunkRequestCodec: WireCodec<ChunkRequest> = listCodec(
     if (request.index >= snapshotChunks) throw malformedMessage(`a snapshot has at most ${snapshotChunks} chunks`)
     return request
   },
-)
-
-/** One string; empty: the peer does not have it. */
-export const chunkCodec: WireCodec<Uint8Array> = listCodec(
-  chunk => encodeRlp([chunk]),
-  cursor => cursor.bytes(),
-)
-
-/** Codes in the order of the request, as many as fit; ends at the first the peer does not have. */
-export const codesCodec: WireCodec<readonly Uint8Array[]> = listCodec(
-  codes => encodeRlp([codes]),
-  cursor => cursor.items(() => cursor.bytes(), SNAPSHOT_LIMITS.codes),
 )

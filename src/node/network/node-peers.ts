@@ -27,7 +27,7 @@ import type {
   PeerPoolVerdict,
   SyncPort,
 } from '../../network/messages/ports.ts'
-import { createNetwork, type Network } from '../../network/network.ts'
+import { Network } from '../../network/network.ts'
 import { openNodeKey } from '../../network/transport/node-key.ts'
 import type { ProofPool } from '../../powchain/proof-pool.ts'
 import { ProofRelay } from '../../powchain/proof-relay.ts'
@@ -147,7 +147,7 @@ export class NodePeers {
   private constructor(options: NodePeersOptions, nodeKey: Awaited<ReturnType<typeof openNodeKey>>) {
     const { options: flags, params, genesisHash, dataDir, council, evidencePool, signer, clock, part } = options
     this.#options = options
-    this.network = createNetwork(
+    this.network = new Network(
       {
         ...flags,
         chainId: params.chainId,

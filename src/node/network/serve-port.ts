@@ -1,7 +1,7 @@
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
+import type { SealedBlock } from '../../network/messages/consensus-messages.ts'
 import type { ServePort } from '../../network/messages/ports.ts'
-import type { SealedBlock } from '../../network/wire/consensus.ts'
 import { encodeReceipt, type Receipt } from '../../primitives/receipt/receipt.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 

@@ -5,6 +5,7 @@ import { NETWORKS } from '../../../src/config/networks.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { CommittedBlock } from '../../../src/network/gossip/block-gossip.ts'
 import type { NetworkOptions } from '../../../src/network/identity/options.ts'
+import type { SealedBlock } from '../../../src/network/messages/consensus-messages.ts'
 import type {
   NetworkPorts,
   PeerPoolPort,
@@ -12,11 +13,10 @@ import type {
   ServePort,
   SyncPort,
 } from '../../../src/network/messages/ports.ts'
-import { createNetwork, type Network } from '../../../src/network/network.ts'
+import type { BlockAnnouncement } from '../../../src/network/messages/sync-messages.ts'
+import { Network } from '../../../src/network/network.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
-import type { SealedBlock } from '../../../src/network/wire/consensus.ts'
 import type { PeerHead } from '../../../src/network/wire/control.ts'
-import type { BlockAnnouncement } from '../../../src/network/wire/sync.ts'
 import type { BlockCodec } from '../../../src/primitives/block.ts'
 import type { ConsensusMessage, MessageAcceptance } from '../../../src/primitives/consensus/message.ts'
 import { blockCodec } from '../consensus/ledger.ts'
@@ -118,7 +118,7 @@ export class NetNode {
     const nodeKey = options.nodeKey ?? generateNodeKey()
     this.id = nodeKey.id
     const members = Array.from({ length: committee }, (_, index) => signerOf(index).address)
-    this.network = createNetwork(
+    this.network = new Network(
       {
         ...DOMAIN,
         forks: NETWORKS.devnet.forks,
@@ -141,10 +141,10 @@ export class NetNode {
     )
     this.pool.onAccepted = (hash, raw) => this.network.announceTransactions([{ hash, raw }])
     if (hears) this.#hear()
-    this.network.evidence.onEvidence((bytes, from) => {
+    this.network.evidence.onReceived((bytes, from) => {
       this.evidence.push({ bytes, from })
       if (this.verdict === 'accept') this.network.evidence.broadcast(bytes)
-      if (this.verdict === 'reject') this.network.evidence.misbehaved(from)
+      if (this.verdict === 'reject') this.network.evidence.misbehaved(from, 'evidence that proves nothing')
     })
   }
 

@@ -1,5 +1,5 @@
+import type { WireProposal } from '../../../src/network/messages/consensus-messages.ts'
 import { generateNodeKey, type NodeKey } from '../../../src/network/transport/node-key.ts'
-import type { WireProposal } from '../../../src/network/wire/consensus.ts'
 import type { SigningDomain, Vote } from '../../../src/primitives/consensus/vote.ts'
 import type { Testimony } from '../consensus/testimony.ts'
 import { sleep } from '../node-process.ts'

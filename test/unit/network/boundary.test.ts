@@ -63,7 +63,7 @@ describe('an exception in the handler of a message affects only its peer', () =>
     [
       'evidence',
       {
-        breaks: node => void node.network.evidence.onEvidence(fail),
+        breaks: node => void node.network.evidence.onReceived(fail),
         say: peer => peer.send('evidence', Uint8Array.of(1)),
       },
     ],

@@ -66,5 +66,5 @@ test('offers what consensus asks for', async () => {
   const consensus: NetworkPort = network.consensus
   const evidence: EvidenceNetworkPort = network.evidence
   expect(consensus.reachable?.([signerOf(0).address])).toBe(0)
-  evidence.onEvidence(() => {})()
+  evidence.onReceived(() => {})()
 })

@@ -5,7 +5,7 @@ import { OUTSIDER_QUOTA } from '../../../src/network/messages/message-spec.ts'
 import { ANSWER_NAMES, MESSAGES, type MessageName, type RequestName } from '../../../src/network/messages/messages.ts'
 import type { Connection } from '../../../src/network/peer/connection.ts'
 import { encodeWireMessage, Peer, type PeerHost } from '../../../src/network/peer/peer.ts'
-import type { PeerHub } from '../../../src/network/peer/peer-hub.ts'
+import type { PeerSet } from '../../../src/network/peer/peer-set.ts'
 import { Requester } from '../../../src/network/peer/requester.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import { FrameReader } from '../../../src/network/wire/frame-reader.ts'
@@ -147,20 +147,17 @@ const makeNode = () => {
   )
   const peers = ends.map(({ near }) => near)
   const byId = new Map(peers.map(peer => [peer.id, peer]))
-  const hub: PeerHub = {
+  const blamed: string[] = []
+  const hub = {
     peers: () => peers,
-    peer: id => byId.get(id),
-    blame: (_, offence, detail) => blamed.push(`${offence}: ${detail}`),
-    blameId: () => {},
-    failed: (_, __, error) => {
+    peer: (id: string) => byId.get(id),
+    blame: (_: Peer, offence: string, detail: string) => blamed.push(`${offence}: ${detail}`),
+    failed: (_: Peer, __: string, error: unknown) => {
       throw error
     },
     isNeighbour,
-    isMember: isNeighbour,
-    isOwnRelay: () => false,
     random: () => 0.5,
-  }
-  const blamed: string[] = []
+  } as unknown as PeerSet
   const gossip = new TransactionGossip(hub, pool)
   return { pool, ends, gossip, requester: new Requester(hub, undefined), blamed }
 }

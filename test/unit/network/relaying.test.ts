@@ -4,7 +4,7 @@ import { ConsensusGossip } from '../../../src/network/gossip/consensus-gossip.ts
 import { signDelegation } from '../../../src/network/gossip/delegations.ts'
 import { type MessageName, messageSpec } from '../../../src/network/messages/messages.ts'
 import type { Peer } from '../../../src/network/peer/peer.ts'
-import type { PeerHub } from '../../../src/network/peer/peer-hub.ts'
+import type { PeerSet } from '../../../src/network/peer/peer-set.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 import type { Prepare } from '../../../src/primitives/consensus/vote.ts'
 import { blockCodec, Ledger } from '../../support/consensus/ledger.ts'
@@ -54,7 +54,7 @@ class GossipMesh {
         isNeighbour: () => true,
         isOwnRelay: () => false,
         isMember: ({ validator }: Peer) => validator !== null,
-      } as unknown as PeerHub
+      } as unknown as PeerSet
       const gossip = new ConsensusGossip({
         hub,
         blocks: blockCodec,

@@ -12,7 +12,7 @@ import { bytesToHex, concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { generateNodeKey, type NodeKey, publicKeyBytes } from '../../../src/network/transport/node-key.ts'
 import { createEphemeral, deriveSession, type Ephemeral, nextKey } from '../../../src/network/transport/noise.ts'
-import { createRecords } from '../../../src/network/transport/secure-channel.ts'
+import { Records } from '../../../src/network/transport/secure-channel.ts'
 import { DOMAIN } from '../../support/consensus/member.ts'
 import { NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer } from '../../support/network/raw-peer.ts'
@@ -48,7 +48,7 @@ describe('the handshake of Noise', () => {
     expect(bytesToHex(nextKey(session.initiatorKey))).toBe(
       '0x53004f38c28a4f280da9d0dd96aff2db444e418187a91abf35db04d27f93e81b',
     )
-    const records = createRecords(session.initiatorKey, session.responderKey)
+    const records = new Records(session.initiatorKey, session.responderKey)
     const [hello, again] = [Buffer.from('hello'), Buffer.from('again')].map(bytes => records.seal(bytes).slice(4))
     expect(bytesToHex(hello as Uint8Array)).toBe('0x70ecfe1b0fe94f61c6377d21eb51621c1b575ded75')
     expect(bytesToHex(again as Uint8Array)).toBe('0xbf39f5465d92837ed19e6c5bafe83ca7eef6196751')
@@ -90,7 +90,7 @@ class Stranger {
     const session = await this.session()
     const signed = concatBytes(publicKey, CHAIN)
     const signature = sign(null, concatBytes(statementOf(session.hash), signed), this.key.privateKey)
-    const records = createRecords(session.initiatorKey, session.responderKey)
+    const records = new Records(session.initiatorKey, session.responderKey)
     this.socket.write(records.seal(concatBytes(signed, signature)))
   }
 
@@ -182,7 +182,7 @@ describe('a stranger', () => {
 test('a record longer than any frame is refused at its length', () => {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(2 ** 17)
-  const records = createRecords(new Uint8Array(32), new Uint8Array(32))
+  const records = new Records(new Uint8Array(32), new Uint8Array(32))
   expect(() => records.push(length, 0, () => {})).toThrow('a record of 131072 bytes')
 })
 

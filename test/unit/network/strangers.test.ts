@@ -16,7 +16,6 @@ import { signPeerRecord } from '../../../src/network/identity/peer-record.ts'
 import { MESSAGES } from '../../../src/network/messages/messages.ts'
 import type { Connection } from '../../../src/network/peer/connection.ts'
 import type { Peer } from '../../../src/network/peer/peer.ts'
-import type { PeerHub } from '../../../src/network/peer/peer-hub.ts'
 import { PeerSet } from '../../../src/network/peer/peer-set.ts'
 import { PendingRequests } from '../../../src/network/peer/pending-requests.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
@@ -65,7 +64,7 @@ const inventedRecords = (count: number, hostOf = (index: number) => `127.0.${ind
 
 const exchangeWith = (connected: ReadonlyMap<string, Peer> = new Map()) =>
   new PeerExchange({
-    hub: { peer: (id: string) => connected.get(id), random: () => 0.5 } as unknown as PeerHub,
+    hub: { peer: (id: string) => connected.get(id), random: () => 0.5 } as unknown as PeerSet,
     dialScheduler: new DialScheduler({ ...NETWORK_LIMITS, entries: 9_999 }, () => false),
     domain: DOMAIN,
     selfId: generateNodeKey().id,
@@ -91,13 +90,13 @@ describe('records of strangers', () => {
       const peer = { id, remoteAddress, place: 'inbound' } as unknown as Peer
       connected.set(peer.id, peer)
       exchange.heard(peer, bytes)
-      return exchange.get(key.id) !== undefined
+      return exchange.book.get(key.id) !== undefined
     }
     expect(hear('60.1.1.1'), 'from elsewhere').toBe(false)
     expect(hear(host, own(), 'another'), 'told by another node').toBe(false)
     for (let count = 0; count < NETWORK_LIMITS.recordsPerHost; count++) expect(hear(host)).toBe(true)
     expect(hear(host), 'those that are connected keep their places').toBe(false)
-    expect(exchange.size).toBe(NETWORK_LIMITS.recordsPerHost)
+    expect(exchange.book.size).toBe(NETWORK_LIMITS.recordsPerHost)
   })
 
   test('are verified within a budget, whoever sends them', () => {
@@ -107,8 +106,8 @@ describe('records of strangers', () => {
     const records = inventedRecords(burst + 100, index => `${20 + (index >> 8)}.${index & 255}.1.1`)
     // Told by nodes of many networks, so that the buckets of none are full.
     records.forEach((bytes, index) => void exchange.heardFrom(`${60 + (index % 100)}.1.1.1`, [bytes]))
-    expect(exchange.size).toBeGreaterThan(burst / 2)
-    expect(exchange.size).toBeLessThanOrEqual(burst)
+    expect(exchange.book.size).toBeGreaterThan(burst / 2)
+    expect(exchange.book.size).toBeLessThanOrEqual(burst)
   })
 
   test('are not taken during the handshake of a node that dials', async () => {
@@ -140,7 +139,7 @@ test('peers that come again and again cost one look at the pool a second, and de
   const peerThat = (sendWire: (name: string) => boolean) =>
     ({ id: 'peer', place: 'inbound', transactions: new Map(), sendWire }) as unknown as Peer
   const stayed = peerThat(name => sent.push(name) > 0)
-  const hub = { peers: () => [stayed], isNeighbour: () => true, random: () => 0 } as unknown as PeerHub
+  const hub = { peers: () => [stayed], isNeighbour: () => true, random: () => 0 } as unknown as PeerSet
   const gossip = new TransactionGossip(hub, pool)
   for (let count = 0; count < 1_000; count++) gossip.joined(peerThat(() => true))
   expect(ready).toHaveBeenCalledTimes(1)
@@ -237,11 +236,11 @@ const strangersIn = (count: number, received = () => {}, closed: string[] = [], 
   const peerSet = new PeerSet(
     {
       members: { isMember: address => address === member, memberAt: () => undefined },
-      chain: { head: () => ({ number: 0, hash: DOMAIN.genesisHash }) },
+      chain: { head: () => ({ number: 0, hash: DOMAIN.genesisHash }), earliest: () => 0 },
       scores: new PeerScores({ ...NETWORK_LIMITS, entries: 99 }),
       relays: new Set(),
       statics: new Set(),
-      reserved: 1,
+      limits: { ...NETWORK_LIMITS, reserved: 1 },
       clock: systemClock,
       logger: silentLogger,
       metrics: undefined,

@@ -81,7 +81,7 @@ const relayOf = (pool: ProofPool) => {
   let listener: (encoded: Uint8Array, from: string) => void = () => {}
   const network = {
     broadcast: () => {},
-    onProofHeader: (given: typeof listener) => {
+    onReceived: (given: typeof listener) => {
       listener = given
       return () => {}
     },

@@ -66,7 +66,7 @@ const group = (size: number) => {
           counts.passed++
           for (const [to, listener] of [...listeners]) if (to !== index) listener(encoded, String(index))
         },
-        onEvidence: listener => {
+        onReceived: listener => {
           listeners.set(index, listener)
           return () => listeners.delete(index)
         },

@@ -41,7 +41,7 @@ describe('whom to dial', () => {
   })
   test('takes tried nodes, others and bootnodes in turn, whatever number of one kind waits', () => {
     const isTried = (id: string) => id.startsWith('tried')
-    const records = { isTried, forget: () => {} }
+    const records = { isTried, remove: () => {} }
     const dialScheduler = new DialScheduler({ ...limits, outbound: 9, entries: 999 }, nobody, records)
     for (let index = 0; index < 768; index++) dialScheduler.add(at(`false${index}`), 'known')
     for (const name of ['tried0', 'tried1']) dialScheduler.add(at(name), 'known')

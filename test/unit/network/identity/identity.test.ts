@@ -11,7 +11,7 @@ import { DialScheduler } from '../../../../src/network/core/dial-scheduler.ts'
 import { PeerExchange } from '../../../../src/network/gossip/peer-exchange.ts'
 import { readPeerRecord, signPeerRecord } from '../../../../src/network/identity/peer-record.ts'
 import type { Peer } from '../../../../src/network/peer/peer.ts'
-import type { PeerHub } from '../../../../src/network/peer/peer-hub.ts'
+import type { PeerSet } from '../../../../src/network/peer/peer-set.ts'
 import { PeerStore, parseMemory } from '../../../../src/network/peer/peer-store.ts'
 import { generateNodeKey, openNodeKey } from '../../../../src/network/transport/node-key.ts'
 import type { Hello } from '../../../../src/network/wire/control.ts'
@@ -113,7 +113,7 @@ describe('a record', () => {
     const dialed: string[] = []
     const kept = (host: string, acceptsLoopback: boolean): number => {
       const exchange = new PeerExchange({
-        hub: { peer: () => undefined, random: () => 0.5 } as unknown as PeerHub,
+        hub: { peer: () => undefined, random: () => 0.5 } as unknown as PeerSet,
         dialScheduler: { add: (record: PeerRecord) => dialed.push(record.host) } as unknown as DialScheduler,
         domain: DOMAIN,
         selfId: '00'.repeat(32),
@@ -122,7 +122,7 @@ describe('a record', () => {
         isMember: () => false,
       })
       exchange.restore([Buffer.from(signPeerRecord({ ...params, host }).bytes).toString('base64')])
-      return exchange.size
+      return exchange.book.size
     }
     const loopback = ['127.0.0.1', '::1', '0:0:0:0:0:0:0:1', '::ffff:7f00:1']
     const unspecified = ['0.0.0.0', '::', '::0', '::ffff:0:0']
@@ -152,11 +152,11 @@ describe('what peers tell of addresses', () => {
       blame: (_: unknown, offence: string) => blamed.push(offence),
     }
     const dialScheduler = new DialScheduler({ ...NETWORK_LIMITS, entries: 4_096 }, id => exchange.isMember(id), {
-      isTried: id => exchange.isTried(id),
-      forget: id => exchange.forget(id),
+      isTried: id => exchange.book.isTried(id),
+      remove: id => exchange.book.remove(id),
     })
     const exchange = new PeerExchange({
-      hub: hub as unknown as PeerHub,
+      hub: hub as unknown as PeerSet,
       dialScheduler,
       domain: DOMAIN,
       selfId: '00'.repeat(32),
@@ -169,7 +169,7 @@ describe('what peers tell of addresses', () => {
       const key = generateNodeKey()
       const { bytes, id } = signPeerRecord({ ...params, key, signer: null, ...record })
       exchange.heard({ remoteAddress } as Peer, bytes)
-      return { id, isKept: exchange.get(id) !== undefined }
+      return { id, isKept: exchange.book.get(id) !== undefined }
     }
     const due = () =>
       dialScheduler.due(0, { isBusy: () => false, isBanned: () => false, dialing: new Set(), outbound: [] })
@@ -182,7 +182,7 @@ describe('what peers tell of addresses', () => {
     const other = hear('203.0.113.9', { signer: signerOf(4) })
     for (let index = 0; index < 1_000; index++)
       hear('203.0.113.1', { signer: signerOf(3), sequence: index, host: `198.51.${index >> 8}.${index & 255}` })
-    expect(exchange.size).toBe(1 + NETWORK_LIMITS.recordsPerValidator)
+    expect(exchange.book.size).toBe(1 + NETWORK_LIMITS.recordsPerValidator)
     expect(due().map(({ id }) => id)).toContain(other.id)
     expect(due()).toHaveLength(1 + NETWORK_LIMITS.recordsPerValidator)
   })
@@ -222,12 +222,12 @@ describe('what peers tell of addresses', () => {
     for (const id of [one, two]) first.exchange.connected(id)
     const second = makeExchange()
     second.exchange.restore(first.exchange.saved([two]))
-    expect([one, two, three].map(id => second.exchange.isTried(id))).toEqual([true, true, false])
+    expect([one, two, three].map(id => second.exchange.book.isTried(id))).toEqual([true, true, false])
     expect(second.due()[0]?.id).toBe(two)
     expect(second.exchange.saved([])).toEqual(expect.arrayContaining([...first.exchange.saved([])]))
     for (let failure = 0; failure < NETWORK_LIMITS.forgetAfter; failure++)
       second.dialScheduler.failed(three, 'unreachable', 0, 0)
-    expect(second.exchange.get(three)).toBeUndefined()
+    expect(second.exchange.book.get(three)).toBeUndefined()
   })
   const hear = ({ hear: one }: ReturnType<typeof makeExchange>, index: number) =>
     one(`203.${index}.113.1`, { host: `198.${index}.100.1` })
