@@ -19,22 +19,18 @@ export const addNetworkCommand = (program: Command): void => {
     .command('info')
     .description('Print a network as wallets and lists of chains take it')
     .addOption(new Option('--network <name>', 'the network').choices(Object.keys(NETWORKS)).default('mainnet'))
-    .addOption(new Option('--genesis <file>', 'genesis file of a network of your own'))
+    .option('--genesis <file>', 'genesis file of a network of your own')
     .addOption(
       new Option('--format <form>', 'for wallet_addEthereumChain (EIP-3085), or for the list of chains (EIP-155)')
         .choices(['eip3085', 'chainlist'])
         .default('eip3085'),
     )
-    .addOption(
-      new Option('--rpc <url>', 'address of the RPC, once for each (default: http://127.0.0.1:8545)').argParser(
-        collectOption(httpUrlOption('https://node.example')),
-      ),
+    .option(
+      '--rpc <url>',
+      'address of the RPC, once for each (default: http://127.0.0.1:8545)',
+      collectOption(httpUrlOption('https://node.example')),
     )
-    .addOption(
-      new Option('--explorer <url>', 'address of the explorer').argParser(
-        httpUrlOption('https://node.example/explorer'),
-      ),
-    )
+    .option('--explorer <url>', 'address of the explorer', httpUrlOption('https://node.example/explorer'))
     .action((flags: InfoFlags) => void process.stdout.write(`${JSON.stringify(describe(flags), null, 2)}\n`))
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { claimPortBlock } from '../../src/cli/shared/process/port-block.ts'
+import { claimPortBlock } from '../../src/cli/localnet/ports.ts'
 import { LAUNCHER, onLoopback, PATIENCE_MS, type ReadyLine, ROOT, SOURCE_LAUNCHER } from './devnet.ts'
 
 export interface Ready extends ReadyLine {

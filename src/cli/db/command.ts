@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { integerOption } from '../shared/options/options.ts'
 
 export const addDbCommand = (program: Command): void => {
@@ -6,14 +6,9 @@ export const addDbCommand = (program: Command): void => {
   db.command('verify')
     .description('Recompute state root, transaction and receipt roots and block links, and report every difference')
     .requiredOption('--datadir <folder>', 'the data folder')
-    .addOption(
-      new Option('--from <number>', 'first block to check')
-        .argParser(integerOption(0, Number.MAX_SAFE_INTEGER))
-        .default(0),
-    )
+    .option('--from <number>', 'first block to check', integerOption(0, Number.MAX_SAFE_INTEGER), 0)
     .option('--json', 'one JSON line as result', false)
-    .action(async (flags: { datadir: string; from: number; json: boolean }) => {
-      const { runDbVerify } = await import('./run.ts')
-      await runDbVerify(flags)
-    })
+    .action(async (flags: { datadir: string; from: number; json: boolean }) =>
+      (await import('./run.ts')).runDbVerify(flags),
+    )
 }

@@ -21,23 +21,11 @@ const clientOf =
     return clientIdOf(isNode && typeof address === 'string' ? address : socket.remoteAddress)
   }
 
-const serve = (settings: ExplorerSettings): Promise<void> => {
-  const { nodeUrl, dataDir, ephemeral, hasFaucet, disabledMethods, publicNamespaces, forwardKey, logLevel } = settings
-  const { keysFile, labelsFile, priceFile, solcDirectory } = settings
-  return serveExplorer({
-    ...{
-      nodeUrl,
-      dataDir,
-      hasFaucet,
-      disabledMethods,
-      publicNamespaces,
-      keysFile,
-      labelsFile,
-      priceFile,
-      solcDirectory,
-    },
+const serve = ({ forwardKey, logLevel, ephemeral, ...settings }: ExplorerSettings): Promise<void> =>
+  serveExplorer({
+    ...settings,
     rpcUrl: RPC_PATH,
-    database: { kind: 'sqlite', path: join(dataDir, 'index.sqlite'), ephemeral },
+    database: { kind: 'sqlite', path: join(settings.dataDir, 'index.sqlite'), ephemeral },
     host: '127.0.0.1',
     port: 0,
     clientOf: clientOf(forwardKey),
@@ -45,7 +33,6 @@ const serve = (settings: ExplorerSettings): Promise<void> => {
     announce: ({ port }) =>
       process.stdout.write(`${JSON.stringify({ ready: true, explorer: `http://127.0.0.1:${port}/api` })}\n`),
   })
-}
 
 useNurseryLimits()
 setHeapGrowth()

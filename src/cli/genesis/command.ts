@@ -20,33 +20,25 @@ export const addGenesisCommand = (program: Command): void => {
     )
     .addOption(new Option('--network <name>', 'network whose parameters the chain uses').choices(Object.keys(NETWORKS)))
     .addOption(chainIdOption('chain id of a devnet (default: 1998999)'))
-    .addOption(
-      new Option(
-        '--validator <member>',
-        'a member of the first council, once for each: its address or key file, and ,name=TEXT ,stake=TOKENS ,reward=ADDRESS ,owner=ADDRESS if wanted',
-      ).argParser(collectOption(validatorSpec)),
+    .option(
+      '--validator <member>',
+      'a member of the first council, once for each: its address or key file, and ,name=TEXT ,stake=TOKENS ,reward=ADDRESS ,owner=ADDRESS if wanted',
+      collectOption(validatorSpec),
     )
-    .addOption(
-      new Option(
-        '--foundation <address>',
-        'address that gets the share of the foundation; required for mainnet and testnet (devnet default: the first validator)',
-      ).argParser(addressOption),
+    .option(
+      '--foundation <address>',
+      'address that gets the share of the foundation; required for mainnet and testnet (devnet default: the first validator)',
+      addressOption,
     )
-    .addOption(
-      new Option('--fund <address=tokens>', 'an account that has tokens from the start, once for each').argParser(
-        collectOption(fund),
-      ),
-    )
-    .addOption(
-      new Option('--block-time <seconds>', "seconds between blocks (default: the network's)").argParser(secondsOption),
-    )
+    .option('--fund <address=tokens>', 'an account that has tokens from the start, once for each', collectOption(fund))
+    .option('--block-time <seconds>', "seconds between blocks (default: the network's)", secondsOption)
     .addOption(
       new Option('--timestamp <time>', 'time of block 0: "now", unix seconds, or a date')
         .argParser(timestampOption)
         .default(timestampOption('now'), 'now'),
     )
-    .addOption(new Option('--out <file>', 'the file to write, which must not be there yet').default('genesis.json'))
-    .addOption(new Option('--json', 'one JSON line as result').default(false))
+    .option('--out <file>', 'the file to write, which must not be there yet', 'genesis.json')
+    .option('--json', 'one JSON line as result', false)
     .addHelpText('after', DETAILS)
     .action(async (flags: GenesisFlags) => (await import('./run.ts')).newGenesis(flags))
 }

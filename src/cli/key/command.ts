@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import { PASSWORD_VARIABLE } from '../shared/keys/passwords.ts'
 import { addressOption } from '../shared/options/options.ts'
-import type { ExportFlags, KeystoreFlags, PasswordFlags, WatermarkFlags } from './flags.ts'
+import type { ExportFlags, KeystoreFlags, PasswordFlags } from './run.ts'
+import type { WatermarkFlags } from './watermark.ts'
 
 export const addKeyCommand = (program: Command): void => {
   const key = program
@@ -16,7 +17,7 @@ export const addKeyCommand = (program: Command): void => {
     .addOption(passwordOption('password of the new key'))
     .addOption(jsonOption())
     .addHelpText('after', PASSWORD_HELP)
-    .action(async (flags: PasswordFlags) => (await import('./make.ts')).newKey(flags))
+    .action(async (flags: PasswordFlags) => (await import('./run.ts')).newKey(flags))
   key
     .command('import')
     .description('Write a key that is there already to the keystore, encrypted')
@@ -25,22 +26,22 @@ export const addKeyCommand = (program: Command): void => {
     .addOption(passwordOption('password of the new file; a keystore is opened with it too'))
     .addOption(jsonOption())
     .addHelpText('after', PASSWORD_HELP)
-    .action(async (file: string, flags: PasswordFlags) => (await import('./make.ts')).importKey(file, flags))
+    .action(async (file: string, flags: PasswordFlags) => (await import('./run.ts')).importKey(file, flags))
   key
     .command('export')
     .description('Print the private key of a keystore file: for a copy, copy the file, which stays encrypted')
     .argument('<file>', 'a keystore file, or the address of one in the keystore')
-    .addOption(new Option('--reveal', 'print the private key: anyone who sees it controls the account').default(false))
+    .option('--reveal', 'print the private key: anyone who sees it controls the account', false)
     .addOption(keystoreOption())
     .addOption(passwordOption('password of the file'))
     .addHelpText('after', PASSWORD_HELP)
-    .action(async (file: string, flags: ExportFlags) => (await import('./list.ts')).exportKey(file, flags))
+    .action(async (file: string, flags: ExportFlags) => (await import('./run.ts')).exportKey(file, flags))
   key
     .command('list')
     .description('List the addresses of the keys in the keystore')
     .addOption(keystoreOption())
     .addOption(jsonOption())
-    .action(async (flags: KeystoreFlags) => (await import('./list.ts')).listKeys(flags))
+    .action(async (flags: KeystoreFlags) => (await import('./run.ts')).listKeys(flags))
   addWatermarkCommands(key)
 }
 
@@ -53,9 +54,7 @@ const addWatermarkCommands = (key: Command): void => {
     .description('Write the last signatures of the validators of a data folder to a new file')
     .argument('<file>', 'the file to write')
     .addOption(datadirOption())
-    .addOption(
-      new Option('--validator <address>', 'only this one (default: all of the folder)').argParser(addressOption),
-    )
+    .option('--validator <address>', 'only this one (default: all of the folder)', addressOption)
     .addOption(jsonOption())
     .action(async (file: string, flags: WatermarkFlags) => (await import('./watermark.ts')).exportMark(file, flags))
   watermark
@@ -63,7 +62,7 @@ const addWatermarkCommands = (key: Command): void => {
     .description('Raise the watermarks of a data folder to those of a file; none is ever lowered')
     .argument('<file>', 'a file that "tandem key watermark export" wrote')
     .addOption(datadirOption())
-    .addOption(new Option('--genesis <file>', 'genesis file of the chain, where the folder holds none yet'))
+    .option('--genesis <file>', 'genesis file of the chain, where the folder holds none yet')
     .addOption(jsonOption())
     .addHelpText(
       'after',

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { writeNewFile } from '@tandem/base/fs/write-new-file.ts'
 import { parseGenesis } from '../../config/genesis/genesis.ts'
 import { KEY_LIMITS } from '../../config/limits/keys.ts'
@@ -9,7 +10,14 @@ import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
 import { exportSigning, importSigning } from '../../node/keys/signing-transfer.ts'
 import { signingRecordFromJson, signingRecordToJson } from '../../primitives/consensus/signing-record.ts'
 import { readBytes, readText } from '../shared/files.ts'
-import type { WatermarkFlags } from './flags.ts'
+
+/** Parsed options of `tandem key watermark`. */
+export interface WatermarkFlags {
+  readonly datadir: string
+  readonly validator?: Hex
+  readonly genesis?: string
+  readonly json: boolean
+}
 
 /** Runs `tandem key watermark export`. */
 export const exportMark = async (file: string, { datadir, validator, json }: WatermarkFlags): Promise<void> => {

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import {
   addressOption,
@@ -20,79 +20,49 @@ export const addLocalnetCommand = (program: Command): void => {
   const command = program
     .command('localnet')
     .description('Start a whole network on this machine: validators and full nodes, one process each')
-    .addOption(
-      new Option('--validators <count>', 'how many validators (default: 4)').argParser(integerOption(1, validators)),
+    .option('--validators <count>', 'how many validators (default: 4)', integerOption(1, validators))
+    .option('--full <count>', 'how many nodes that only follow', integerOption(0, full), 0)
+    .option(
+      '--block-time <seconds>',
+      'seconds between blocks; 0 = a block at once per transaction (default: 1)',
+      secondsOption,
     )
-    .addOption(
-      new Option('--full <count>', 'how many nodes that only follow').argParser(integerOption(0, full)).default(0),
-    )
-    .addOption(
-      new Option(
-        '--block-time <seconds>',
-        'seconds between blocks; 0 = a block at once per transaction (default: 1)',
-      ).argParser(secondsOption),
-    )
-    .addOption(
-      new Option('--accounts <count>', 'how many accounts are funded (default: 10)').argParser(
-        integerOption(1, accounts),
-      ),
-    )
-    .addOption(
-      new Option('--balance <tokens>', 'tokens each account starts with (default: 10000)').argParser(tokensOption),
-    )
-    .addOption(
-      new Option('--mnemonic <words>', 'BIP-39 mnemonic of the accounts (default: the well-known test mnemonic)'),
-    )
+    .option('--accounts <count>', 'how many accounts are funded (default: 10)', integerOption(1, accounts))
+    .option('--balance <tokens>', 'tokens each account starts with (default: 10000)', tokensOption)
+    .option('--mnemonic <words>', 'BIP-39 mnemonic of the accounts (default: the well-known test mnemonic)')
     .addOption(chainIdOption('chain id (default: 1998999)'))
-    .addOption(
-      new Option('--datadir <folder>', 'folder of keys and chain (default: a temporary folder, removed at the end)'),
+    .option('--datadir <folder>', 'folder of keys and chain (default: a temporary folder, removed at the end)')
+    .option(
+      '--host <address>',
+      'address to serve HTTP and WebSocket at; everything else is on the loopback',
+      '127.0.0.1',
     )
-    .addOption(
-      new Option(
-        '--host <address>',
-        'address to serve HTTP and WebSocket at; everything else is on the loopback',
-      ).default('127.0.0.1'),
-    )
-    .addOption(
-      new Option('--port <number>', 'first port; each node takes ten from there on; 0 picks free ones')
-        .argParser(portOption)
-        .default(8545),
-    )
-    .addOption(new Option('--metrics', 'serve Prometheus metrics of each node, at its third port').default(false))
-    .addOption(
-      new Option('--mine <address>', 'the first validator mines the proof chain and pays this address').argParser(
-        addressOption,
-      ),
-    )
-    .addOption(new Option('--stratum', 'serve Stratum to miners at the fifth port of each node').default(false))
+    .option('--port <number>', 'first port; each node takes ten from there on; 0 picks free ones', portOption, 8545)
+    .option('--metrics', 'serve Prometheus metrics of each node, at its third port', false)
+    .option('--mine <address>', 'the first validator mines the proof chain and pays this address', addressOption)
+    .option('--stratum', 'serve Stratum to miners at the fifth port of each node', false)
     .addOption(trustMissingLogOption())
-    .addOption(new Option('--chaos', 'pause, kill and restart nodes at random').default(false))
-    .addOption(
-      new Option(
-        '--seed <number>',
-        'seed of the chaos: the same seed repeats nodes, signals and order (default: random)',
-      ).argParser(integerOption(0, 2 ** 32 - 1)),
+    .option('--chaos', 'pause, kill and restart nodes at random', false)
+    .option(
+      '--seed <number>',
+      'seed of the chaos: the same seed repeats nodes, signals and order (default: random)',
+      integerOption(0, 2 ** 32 - 1),
     )
-    .addOption(
-      new Option(
-        '--chaos-down <count>',
-        'most validators that are down at one time (default: as many as the rest decides blocks without)',
-      ).argParser(integerOption(0, validators)),
+    .option(
+      '--chaos-down <count>',
+      'most validators that are down at one time (default: as many as the rest decides blocks without)',
+      integerOption(0, validators),
     )
-    .addOption(
-      new Option(
-        '--until-block <number>',
-        'end when all nodes have this block; status 0 only if it is the same everywhere',
-      ).argParser(integerOption(1, Number.MAX_SAFE_INTEGER)),
+    .option(
+      '--until-block <number>',
+      'end when all nodes have this block; status 0 only if it is the same everywhere',
+      integerOption(1, Number.MAX_SAFE_INTEGER),
     )
   for (const option of nodeOptions()) if (PASSED_ON.has(option.attributeName())) command.addOption(option)
   command
-    .addOption(new Option('--json', 'one JSON ready line, then JSON events, for machines').default(false))
+    .option('--json', 'one JSON ready line, then JSON events, for machines', false)
     .addHelpText('after', DETAILS)
-    .action(async (flags: LocalnetFlags) => {
-      const { runLocalnet } = await import('./run.ts')
-      await runLocalnet(flags)
-    })
+    .action(async (flags: LocalnetFlags) => (await import('./run.ts')).runLocalnet(flags))
 }
 
 const DETAILS = `

@@ -13,35 +13,25 @@ export const addMineCommand = (program: Command): void => {
   program
     .command('mine')
     .description('Mine headers of the proof chain for a node, in a process of its own')
-    .addOption(
-      new Option('--rpc <url>', "the node's operator port, or the port of a devnet")
-        .argParser(httpUrlOption('http://127.0.0.1:8547'))
-        .default('http://127.0.0.1:8547'),
+    .option(
+      '--rpc <url>',
+      "the node's operator port, or the port of a devnet",
+      httpUrlOption('http://127.0.0.1:8547'),
+      'http://127.0.0.1:8547',
     )
     .addOption(
       new Option('--stratum <[host:]port>', 'mine for a Stratum server instead; needs --coinbase')
         .argParser(stratumAddress(1))
         .conflicts('rpc'),
     )
-    .addOption(
-      new Option(
-        '--coinbase <address>',
-        "address that mined headers pay (default: the node's --mine-coinbase)",
-      ).argParser(addressOption),
+    .option(
+      '--coinbase <address>',
+      "address that mined headers pay (default: the node's --mine-coinbase)",
+      addressOption,
     )
-    .addOption(
-      new Option('--worker <name>', 'name of this miner in the accounts of a Stratum server')
-        .argParser(workerOption)
-        .default('tandem'),
-    )
-    .addOption(
-      new Option('--threads <count>', 'threads that search')
-        .argParser(integerOption(1, MINING_LIMITS.threads))
-        .default(1),
-    )
-    .addOption(
-      new Option('--duty <share>', 'share of their time that the threads work').argParser(dutyOption).default(1),
-    )
+    .option('--worker <name>', 'name of this miner in the accounts of a Stratum server', workerOption, 'tandem')
+    .option('--threads <count>', 'threads that search', integerOption(1, MINING_LIMITS.threads), 1)
+    .option('--duty <share>', 'share of their time that the threads work', dutyOption, 1)
     .addHelpText(
       'after',
       `
@@ -50,8 +40,5 @@ Examples:
   tandem mine --rpc http://127.0.0.1:8545 --coinbase 0xYOURS  for a devnet
   tandem mine --stratum 10.0.0.7:3333 --coinbase 0xYOURS      for a node with --stratum`,
     )
-    .action(async (flags: MineFlags) => {
-      const { runMine } = await import('./run.ts')
-      await runMine(flags)
-    })
+    .action(async (flags: MineFlags) => (await import('./run.ts')).runMine(flags))
 }

@@ -128,6 +128,8 @@ export class NodeRefusal extends Error {}
 
 /** Work of a node over JSON-RPC. */
 export class RemoteWork implements WorkSource {
+  /** Submitted solutions. */
+  readonly counts = { accepted: 0, refused: 0 }
   readonly #url: string
   readonly #coinbase: Hex | undefined
   /** Id that distinguishes this miner's hash rate from those of others. */
@@ -135,16 +137,10 @@ export class RemoteWork implements WorkSource {
   #work: MinerWork | undefined
   /** Consecutive requests that got none. */
   #refusals = 0
-  #accepted = 0
-  #refused = 0
 
   constructor(url: string, coinbase: Hex | undefined) {
     this.#url = url
     this.#coinbase = coinbase
-  }
-
-  get counts(): { readonly accepted: number; readonly refused: number } {
-    return { accepted: this.#accepted, refused: this.#refused }
   }
 
   job(): MinerWork | undefined {
@@ -168,8 +164,8 @@ export class RemoteWork implements WorkSource {
     // The solution is lost when the node is unreachable; the threads go on.
     const answer = this.#ask('native_submitWork', [nonce, sealHash, mixHash]).catch(() => false)
     const isAccepted = (await answer) === true
-    if (isAccepted) this.#accepted++
-    else this.#refused++
+    if (isAccepted) this.counts.accepted++
+    else this.counts.refused++
     this.#work = undefined
     return isAccepted
   }

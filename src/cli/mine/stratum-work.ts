@@ -45,6 +45,8 @@ interface PoolJob extends MinerWork {
 
 /** Work of a Stratum server (EthereumStratum/1.0.0); connects again when the connection is lost. */
 export class StratumWork implements WorkSource {
+  /** Submitted solutions. */
+  readonly counts = { accepted: 0, refused: 0 }
   readonly #options: StratumWorkOptions
   readonly #submits = new Map<number, (isAccepted: boolean) => void>()
   /** Ids of jobs by seal hash: a share belongs to the newest job of its seal hash. */
@@ -57,16 +59,10 @@ export class StratumWork implements WorkSource {
   #retryMs = RETRY_MS
   #cancelRetry: () => void = () => {}
   #isStopped = false
-  #accepted = 0
-  #refused = 0
   #lastError = ''
 
   constructor(options: StratumWorkOptions) {
     this.#options = options
-  }
-
-  get counts(): { readonly accepted: number; readonly refused: number } {
-    return { accepted: this.#accepted, refused: this.#refused }
   }
 
   job(): MinerWork | undefined {
@@ -124,7 +120,7 @@ export class StratumWork implements WorkSource {
     this.#setJob(undefined)
     this.#ids.clear()
     for (const resolve of this.#submits.values()) {
-      this.#refused++
+      this.counts.refused++
       resolve(false)
     }
     this.#submits.clear()
@@ -181,8 +177,8 @@ export class StratumWork implements WorkSource {
       const resolve = this.#submits.get(id)
       if (resolve === undefined) return
       this.#submits.delete(id)
-      if (result === true) this.#accepted++
-      else this.#refused++
+      if (result === true) this.counts.accepted++
+      else this.counts.refused++
       // The tip has a successor, whose job comes with the next block: the rest of this one is worth nothing.
       if (Array.isArray(error) && error[0] === STALE) this.#setJob(undefined)
       resolve(result === true)

@@ -69,37 +69,29 @@ export const addStartCommand = (program: Command): void => {
     .addOption(
       new Option('--network <name>', 'network to take part in').choices(Object.keys(NETWORKS)).makeOptionMandatory(),
     )
-    .addOption(new Option('--genesis <file>', 'genesis file of the network, "format": "tandem/1"'))
-    .addOption(new Option('--datadir <folder>', 'where the chain is kept').makeOptionMandatory())
-    .addOption(
-      new Option('--validator-key <file>', 'key that proposes and votes: an encrypted keystore (v3), or 64 hex digits'),
+    .option('--genesis <file>', 'genesis file of the network, "format": "tandem/1"')
+    .requiredOption('--datadir <folder>', 'where the chain is kept')
+    .option('--validator-key <file>', 'key that proposes and votes: an encrypted keystore (v3), or 64 hex digits')
+    .option(
+      '--unlock <files>',
+      'comma-separated key files the node signs for (eth_sendTransaction and its like), on the operator port only',
+      listOption,
     )
-    .addOption(
-      new Option(
-        '--unlock <files>',
-        'comma-separated key files the node signs for (eth_sendTransaction and its like), on the operator port only',
-      ).argParser(listOption),
-    )
-    .addOption(
-      new Option(
-        '--password-file <file>',
-        'passwords of the key files, one a line, the validator first; one line serves all (or set TANDEM_PASSWORD, else a prompt)',
-      ),
+    .option(
+      '--password-file <file>',
+      'passwords of the key files, one a line, the validator first; one line serves all (or set TANDEM_PASSWORD, else a prompt)',
     )
     .addOption(trustMissingLogOption())
-    .addOption(
-      new Option(
-        '--operator-port <number>',
-        'loopback-only port with every namespace; 0 picks a free one, off opens none',
-      )
-        .argParser(portOrOffOption)
-        .default(8547),
+    .option(
+      '--operator-port <number>',
+      'loopback-only port with every namespace; 0 picks a free one, off opens none',
+      portOrOffOption,
+      8547,
     )
-  command.addOption(
-    new Option(
-      '--explorer',
-      'index the chain and serve the explorer on the public port: its API under /api, its pages under /explorer',
-    ).default(false),
+  command.option(
+    '--explorer',
+    'index the chain and serve the explorer on the public port: its API under /api, its pages under /explorer',
+    false,
   )
   for (const option of faucetOptions()) command.addOption(option)
   for (const option of syncOptions()) command.addOption(option)
@@ -114,8 +106,5 @@ Examples:
   tandem start --network mainnet --genesis mainnet.json --datadir ./data --sync snapshot --checkpoint 1728000:0xHASH
   tandem start --network testnet --genesis testnet.json --datadir ./data --bootnodes tandem://ID@HOST:30333`,
   )
-  command.action(async (flags: StartFlags) => {
-    const { runStart } = await import('./run.ts')
-    await runStart(flags)
-  })
+  command.action(async (flags: StartFlags) => (await import('./run.ts')).runStart(flags))
 }

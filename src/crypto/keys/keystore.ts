@@ -8,7 +8,7 @@ import { keccak256 } from '../hash.ts'
 import { addressFromPrivateKey, isScalar } from '../signature.ts'
 
 /** Private key encrypted with a password: Web3 Secret Storage, version 3, as written by geth, ethers and Foundry. */
-export interface Keystore {
+interface Keystore {
   readonly version: 3
   readonly id: string
   /** Without 0x, as the format requires. */

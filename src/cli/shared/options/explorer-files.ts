@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import { checkReadable } from '../files.ts'
 
 /** Parsed options that name what the explorer reads. */
@@ -7,6 +8,17 @@ export interface ExplorerFiles {
   readonly explorerPrice?: string
   readonly solcDir?: string
 }
+
+/** Options of the files that the explorer reads. */
+export const explorerFileOptions = (): readonly Option[] => [
+  new Option('--explorer-keys <file>', 'API keys of the explorer with ten times the requests, one a line'),
+  new Option('--explorer-labels <file>', 'names of addresses in the explorer: JSON, {"0x...": "name"}'),
+  new Option(
+    '--explorer-price <file>',
+    'sources of the price of the native token: an oracle contract, exchanges (JSON)',
+  ),
+  new Option('--solc-dir <directory>', 'more compilers for verifying contracts: soljson files of other versions'),
+]
 
 const OPTIONS = [
   ['--explorer-keys', 'explorerKeys', 'file'],

@@ -7,7 +7,7 @@ import { NAMESPACES, type Namespace } from '../../../config/networks.ts'
 import { GENESIS_BOUNDS } from '../../../config/protocol-bounds.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { EXECUTION_MODES, type ExecutionMode } from '../../../evm/executor-types.ts'
-import type { ExplorerFiles } from './explorer-files.ts'
+import { type ExplorerFiles, explorerFileOptions } from './explorer-files.ts'
 
 /** Parsers whose errors name the expected value; commander adds the option's name. */
 export const integerOption =
@@ -172,20 +172,14 @@ export const nodeOptions = (): readonly Option[] => [
   new Option('--rate-limit <per-second>', 'requests per second and client address (off by default)').argParser(
     integerOption(1, 1_000_000),
   ),
-  new Option('--explorer-keys <file>', 'API keys of the explorer with ten times the requests, one a line'),
-  new Option('--explorer-labels <file>', 'names of addresses in the explorer: JSON, {"0x...": "name"}'),
-  new Option(
-    '--explorer-price <file>',
-    'sources of the price of the native token: an oracle contract, exchanges (JSON)',
-  ),
-  new Option('--solc-dir <directory>', 'more compilers for verifying contracts: soljson files of other versions'),
+  ...explorerFileOptions(),
   new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(
     false,
   ),
   ...outputOptions(),
 ]
 
-export interface NodeFlags extends ExplorerFiles {
+export interface NodeFlags extends ExplorerFiles, OutputFlags {
   readonly host: string
   readonly port: number
   readonly execution: ExecutionMode
@@ -197,6 +191,4 @@ export interface NodeFlags extends ExplorerFiles {
   readonly allowHosts?: readonly string[]
   readonly rateLimit?: number
   readonly allowUnprotectedTxs: boolean
-  readonly logLevel: (typeof LOG_LEVELS)[number]
-  readonly json: boolean
 }

@@ -57,10 +57,12 @@ export const explorerOptions = (
     ? {
         explorer: {
           ...{ startsAtOnce, logLevel },
-          ...(explorerKeys !== undefined && { keysFile: explorerKeys }),
-          ...(explorerLabels !== undefined && { labelsFile: explorerLabels }),
-          ...(explorerPrice !== undefined && { priceFile: explorerPrice }),
-          ...(solcDir !== undefined && { solcDirectory: solcDir }),
+          ...defined({
+            keysFile: explorerKeys,
+            labelsFile: explorerLabels,
+            priceFile: explorerPrice,
+            solcDirectory: solcDir,
+          }),
         },
       }
     : {}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { isPortFree } from '../../../../../src/cli/shared/process/free-port.ts'
-import { claimPortBlock } from '../../../../../src/cli/shared/process/port-block.ts'
+import { claimPortBlock } from '../../../../src/cli/localnet/ports.ts'
+import { isPortFree } from '../../../../src/cli/shared/process/free-port.ts'
 
 const LOOPBACK = '127.0.0.1'
 const portsOf = (first: number): readonly number[] => Array.from({ length: 10 }, (_, index) => first + index)
