@@ -247,14 +247,14 @@ export class LocalValidator {
   decided({ block, certificate }: DecidedBlock, committee: Committee, learnt: boolean): boolean {
     const { number, timestamp } = block.header
     const { round } = certificate
-    this.#gate.decided(timestamp)
+    if (!learnt) this.#gate.decided(timestamp)
     if (signerIndexes(certificate).includes(committeeIndex(committee, this.address))) {
       const commit = { type: 'commit', number, round, blockHash: block.hash } as const
       this.#notice({ number, round, step: 'commit' }, blockVoteDigest(this.#options.params, commit))
     }
     this.#own.forgetBelow(number + 1)
-    // It took part in the latest decision: signatures seen from now on are not from earlier runs.
-    if (!learnt && !this.isQuarantined) this.#isNew = false
+    // It took part in the latest decision, which was no old one sent again: signatures seen from now on are not from earlier runs.
+    if (!learnt && !this.isQuarantined && this.maySign(committee)) this.#isNew = false
     return this.#quarantine?.decided(block.header, learnt) ?? false
   }
 

@@ -1,7 +1,7 @@
 import { ZERO_HASH } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
-import { type DecidedBlock, nullNetwork } from '../../../../src/consensus/ports.ts'
+import { type DecidedBlock, type NetworkPort, nullNetwork } from '../../../../src/consensus/ports.ts'
 import { LocalValidator } from '../../../../src/consensus/signer/local-validator.ts'
 import { memoryWatermark } from '../../../../src/consensus/wal/memory-wal.ts'
 import { signerOf } from '../../../../src/node/parts/consensus/consensus.ts'
@@ -12,8 +12,8 @@ import { ManualClock } from '../../../support/consensus/manual-clock.ts'
 const signer = signerOf(keyOf(1))
 const committee = { members: [signer.address, signerOf(keyOf(2)).address] }
 /** A block that both members sealed. */
-const sealed = (number: number): DecidedBlock => {
-  const block = { hash: ZERO_HASH, header: { number } } as unknown as DecidedBlock['block']
+const sealed = (number: number, timestamp = 0): DecidedBlock => {
+  const block = { hash: ZERO_HASH, header: { number, timestamp } } as unknown as DecidedBlock['block']
   const seal = new Uint8Array(65)
   return {
     block,
@@ -29,7 +29,7 @@ const sealed = (number: number): DecidedBlock => {
 }
 
 /** A validator whose folder is empty. */
-const begin = (trustMissingLog: boolean, isNew = true) => {
+const begin = (trustMissingLog: boolean, isNew = true, network: NetworkPort = nullNetwork) => {
   let lost = 0
   const validator = new LocalValidator(
     {
@@ -38,7 +38,7 @@ const begin = (trustMissingLog: boolean, isNew = true) => {
       params: { chainId: 7, genesisHash: ZERO_HASH },
       logger: silentLogger,
       clock: new ManualClock(),
-      ports: { network: nullNetwork },
+      ports: { network },
       trustMissingLog,
     },
     () => lost++,
@@ -74,6 +74,28 @@ test('a trusted key that took part in a decision has no second user', () => {
   expect(() => validator.decided(sealed(3), committee, true)).toThrow(
     expect.objectContaining({ detail: { code: 'KEY_IN_USE', number: 3, round: 0 } }),
   )
+})
+
+/** Neighbours that have not reported a height yet. */
+const unheard: NetworkPort = { ...nullNetwork, speaker: () => undefined }
+
+test('old decisions sent again to an empty folder are no part of its key in one, so an earlier seal silences it', () => {
+  const { validator, lost } = begin(false, true, unheard)
+  const { block, certificate } = sealed(1)
+  const others = certificateFromSigners(0, 2, new Map([[1, certificate.seals[1] as Uint8Array]]))
+  validator.decided({ block, certificate: others }, committee, false)
+  validator.decided(sealed(2), committee, true)
+  expect([validator.isQuarantined, lost()]).toEqual([true, 1])
+})
+
+test('on a clock that is behind, a block that a neighbour had already decided is no sign that the open height is new', () => {
+  const { validator } = begin(false, true, unheard)
+  const { block, certificate } = sealed(1, 10_000_000_000)
+  const others = certificateFromSigners(0, 2, new Map([[1, certificate.seals[1] as Uint8Array]]))
+  validator.decided({ block, certificate: others }, committee, true)
+  expect(validator.maySign(committee)).toBe(false)
+  validator.decided({ block, certificate: others }, committee, false)
+  expect(validator.maySign(committee)).toBe(true)
 })
 
 test('seals of a silenced key lengthen its silence, those of others do not', () => {
