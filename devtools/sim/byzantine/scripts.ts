@@ -1,3 +1,4 @@
+import { forgetsLate, votesTwiceLate } from './betraying.ts'
 import type { Script } from './byzantine-node.ts'
 import { forgesClaims, replaysElsewhere, sendsFalseStatus, stripsClaims, votesForOthers } from './claiming.ts'
 import { floodsBodies, forgesDecisions, swapsBodies } from './deciding.ts'
@@ -76,6 +77,12 @@ const SLOW = { 'proposes slow blocks': proposesSlow } as const satisfies Readonl
 /** Byzantine members that act as one. */
 const HIDING = { 'hides certificates': hidesCertificates } as const satisfies Readonly<Record<string, Script>>
 
+/** Broken word after many rounds. */
+const BETRAYING = {
+  'votes twice late': votesTwiceLate,
+  'forgets late': forgetsLate,
+} as const satisfies Readonly<Record<string, Script>>
+
 /** Old heights for a member that is cut off. */
 const REPLAYING = { 'replays heights': replaysHeights } as const satisfies Readonly<Record<string, Script>>
 
@@ -91,7 +98,16 @@ const MINING = {
 } as const satisfies Readonly<Record<string, Script>>
 
 /** All byzantine scripts by their name in a schedule. A node without any is silent. */
-export const SCRIPTS = { ...BREAKING, ...FORGING, ...SLOW, ...HIDING, ...REPLAYING, ...FUZZING, ...MINING }
+export const SCRIPTS = {
+  ...BREAKING,
+  ...FORGING,
+  ...SLOW,
+  ...HIDING,
+  ...BETRAYING,
+  ...REPLAYING,
+  ...FUZZING,
+  ...MINING,
+}
 
 export type ScriptName = keyof typeof SCRIPTS
 export const BREAKING_SCRIPTS = Object.keys(BREAKING) as readonly ScriptName[]

@@ -48,6 +48,8 @@ export class InvariantChecker {
   /** Timestamp and proposer of each block. */
   readonly #offers = new Map<Hex, { readonly timestamp: number; readonly node: number }>()
   readonly #isSigned: SignatureCheck
+  /** Accuser, height and index of the accused. */
+  readonly #accusations = new Set<string>()
   violation: Violation | null = null
   accusations = 0
   /** Proposals refused by the vote rule of the proof chain. */
@@ -161,12 +163,18 @@ export class InvariantChecker {
     const { addresses, byzantine, council } = this.#options
     const proof = decodeEvidence(encodeEvidence(evidence))
     const { number, sender } = accusedIn(proof)
+    this.#accusations.add(`${node} ${number} ${sender}`)
     const committee = council.committee(number) ?? { members: [] }
     const accused = addresses.indexOf(committee.members[sender] as Hex)
     const text = `member ${node} accuses ${accused} of ${evidence.kind} at ${number}`
     if (!byzantine.has(accused)) this.report('evidence', text)
     const fault = evidenceFault(proof, committee, this.#isSigned)
     if (fault !== null) this.report('evidence', `${text} without a proof: ${fault}`)
+  }
+
+  /** True when this member has accused that one at this height. */
+  hasAccused(node: number, { number, sender }: Pick<SignedMessage, 'number' | 'sender'>): boolean {
+    return this.#accusations.has(`${node} ${number} ${sender}`)
   }
 
   #certificateFault(

@@ -162,6 +162,13 @@ export class Ledger {
     this.committing = this.number
   }
 
+  /** Simulates an empty database. */
+  wipe(): void {
+    this.blocks.length = 0
+    this.#durable = 0
+    this.committing = 0
+  }
+
   /** Simulates blocks restored from a copy: the newest ones are missing, the first, if there is one, is not. */
   restoreOld(): void {
     const kept = Math.max(1, this.number - 2 - this.#options.random.below(OLDEST_COPY))

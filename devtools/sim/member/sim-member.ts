@@ -5,9 +5,11 @@ import type { NetworkPort, Speaker } from '../../../src/consensus/ports.ts'
 import { isInstantMode } from '../../../src/consensus/timing/block-time.ts'
 import type { ProofPool } from '../../../src/powchain/proof-pool.ts'
 import type { ProofNetworkPort } from '../../../src/powchain/proof-relay.ts'
-import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
+import { signerIndexes } from '../../../src/primitives/consensus/certificate.ts'
+import type { ConsensusMessage, SignedMessage } from '../../../src/primitives/consensus/message.ts'
 import type { Commit, Prepare, RoundChange } from '../../../src/primitives/consensus/vote.ts'
 import type { ProofTemplate } from '../../../src/primitives/proof-header.ts'
+import { BetrayalsHeard } from '../check/betrayals-heard.ts'
 import { KeptBodies } from '../check/kept-bodies.ts'
 import { QuorumTracker } from '../check/quorum-tracker.ts'
 import { RoundChangesSeen } from '../check/round-changes-seen.ts'
@@ -48,6 +50,8 @@ interface Armed {
   readonly loses: CrashLoss
 }
 
+/** Loss after which it seems to be a new member. */
+const WHOLE_FOLDER = 'whole folder'
 /** Loss after which a member starts on an old copy of its blocks. */
 const OLD_BLOCKS = 'log, watermark and blocks'
 /** Interval of transactions in instant mode. */
@@ -67,6 +71,7 @@ export class SimMember {
   #quorumTracker = new QuorumTracker()
   #rounds = new RoundChangesSeen()
   #bodies = new KeptBodies()
+  #betrayals = new BetrayalsHeard()
   #relayed = new RelayedStatements()
   #armed: Armed | null = null
 
@@ -104,6 +109,7 @@ export class SimMember {
     this.#quorumTracker = new QuorumTracker()
     this.#rounds = new RoundChangesSeen()
     this.#bodies = new KeptBodies()
+    this.#betrayals = new BetrayalsHeard()
     this.#relayed = new RelayedStatements()
     note(() => `member ${node} starts`)
     startProcess(host, this.#options, { consensus: this.#port(host), proofs: this.#proofPort(host) }).then(
@@ -154,7 +160,11 @@ export class SimMember {
       // As the network does: blocks that are not needed are not decoded.
       const claim = claimOf(message)
       if (claim !== undefined && this.#consensusListener.validateClaim(claim, String(from)) !== 'accept') return
-      if (this.#consensusListener.hear(message, String(from)) === 'accept') this.#relay(message, from)
+      const place = this.#isByzantine(message) ? this.#engine?.status() : undefined
+      if (this.#consensusListener.hear(message, String(from)) === 'accept') {
+        this.#relay(message, from)
+        if (place !== undefined && 'sender' in message) this.#mustAccuse(message, place)
+      }
       if (message.type === 'commit' || message.type === 'roundChange') this.#expect(message, from)
       if (message.type === 'status' && message.wanted !== null) this.#mustSend(message.number, message.wanted, from)
     })
@@ -226,6 +236,21 @@ export class SimMember {
     })
   }
 
+  /** True for a statement in the name of a Byzantine member. */
+  #isByzantine(message: ConsensusMessage): message is SignedMessage {
+    if (!('sender' in message)) return false
+    const sender = this.#options.council.committee(message.number)?.members[message.sender]
+    return sender !== undefined && !this.#options.isHonest(sender)
+  }
+
+  /** It heard two statements of a member that no honest one makes, so it must have accused that member by now. */
+  #mustAccuse(message: SignedMessage, { number, round }: { readonly number: number; readonly round: number }): void {
+    const { checker, node } = this.#options
+    const betrayal = message.number === number ? this.#betrayals.add(message, round) : undefined
+    if (betrayal !== undefined && !checker.hasAccused(node, message))
+      checker.report('evidence', `member ${node} does not accuse ${message.sender}, which ${betrayal}`)
+  }
+
   /** It voted for the block at the open height, so a neighbour that lacks the body gets it. */
   #mustSend(number: number, hash: Hex, to: number): void {
     const { checker, node, ledger, queue } = this.#options
@@ -251,13 +276,27 @@ export class SimMember {
     this.#consensusListener = null
     disk.tear()
     ledger.losePower()
-    if (loses !== 'nothing') disk.delete(WAL_FILE)
+    const isWiped = loses === WHOLE_FOLDER && this.#hasSealed()
+    if (loses !== 'nothing' && (loses !== WHOLE_FOLDER || isWiped)) disk.delete(WAL_FILE)
     // Without log, watermark and blocks it would count as a new node, which must not be started a second time (1.11).
     if ((loses === 'log and watermark' || loses === OLD_BLOCKS) && this.number > 0) disk.delete(WATERMARK_FILE)
     if (loses === OLD_BLOCKS) ledger.restoreOld()
+    if (isWiped) {
+      disk.delete(WATERMARK_FILE)
+      ledger.wipe()
+    }
     note(() => `member ${node} loses power ${point}${loses === 'nothing' ? '' : `, and its ${loses}`}`)
     onCrash()
     queue.at(queue.nowMs + downMs, () => this.start())
+  }
+
+  /** True when the chain shows that its key voted; else a node with an empty folder must not be started with it (docs/design/consensus.md#quarantine). */
+  #hasSealed(): boolean {
+    const { ledger, council, keys, node } = this.#options
+    return ledger.blocks.some(({ block, certificate }) => {
+      const index = council.committee(block.header.number)?.members.indexOf(keys.addresses[node] as Hex)
+      return signerIndexes(certificate).includes(index ?? -1)
+    })
   }
 
   #proofPort(host: SimMachine): ProofNetworkPort {

@@ -1,7 +1,9 @@
 import { createRandom, type Random } from '@tandem/base/random.ts'
 import { CONSENSUS_LIMITS } from '../../../src/config/limits/consensus.ts'
+import { CONSENSUS_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import { faultsOf } from '../../../src/rules/council/quorum.ts'
 import { SIMULATION_LIMITS } from '../../limits.ts'
+import { BETRAYAL_ROUND } from '../byzantine/betraying.ts'
 import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
 import { CRASH_POINTS } from '../member/crash-points.ts'
 import { MAX_WORK_MS } from '../member/ledger.ts'
@@ -24,6 +26,8 @@ const SIZES = [1, 2, 3, 4, 4, 4, 4, 4, 4, 5, 6, 7]
 const HIDING_SIZES = [4, 4, 4, 4, 5, 7, 7, 7, 7, 10, 10, 10, 13, 13, 16, 28, 31]
 /** Smallest committee that tolerates two faulty members. */
 const ECLIPSE_NODES = 7
+/** The same for one faulty member. */
+const CRASH_NODES = 4
 /** Mostly one, so that whatever it misses nobody has from another one. */
 const RELAYS = [1, 1, 1, 2, 3]
 /** 0 is instant mode. */
@@ -75,7 +79,10 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   // A stream of its own: without miners a seed's plan is what it was.
   const mining = createRandom(seed * 1_039)
   const mined = mining.chance(chances.mining) ? drawMining(withLoad, mining) : withLoad
-  return drawResting(drawEclipse(mined, chances, createRandom(seed * 1_051)), chances, createRandom(seed * 1_063))
+  const eclipsed = drawEclipse(mined, chances, createRandom(seed * 1_051))
+  const wiped = drawWiped(eclipsed, chances, createRandom(seed * 1_069))
+  const stalled = drawStall(wiped, chances, createRandom(seed * 1_087))
+  return drawResting(stalled, chances, createRandom(seed * 1_063))
 }
 
 /** A stream of its own: it changes nothing else of a seed's plan. Where slowness is all that is wrong, nothing else is slow or lies. */
@@ -141,6 +148,56 @@ const drawEclipse = (plan: Plan, { eclipse }: Profile, random: Random): Plan => 
     blockTimeMs: random.pick([500, 1_000]),
     heights: 1_000,
     faultsMs: 25_000,
+  }
+}
+
+/** One member, which counts as faulty until it votes again. It hears only a Byzantine one, or has a clock that is set once it runs. */
+const drawWiped = (plan: Plan, { wiped }: Profile, random: Random): Plan => {
+  if (!random.chance(wiped)) return plan
+  const isHostile = random.chance(0.5)
+  const size = Math.max(plan.size, isHostile ? ECLIPSE_NODES : CRASH_NODES)
+  const byzantine = random.below(size)
+  const node = (byzantine + 1 + random.below(size - 1)) % size
+  const place = { node, atMs: Math.round(3_000 + random.next() * 6_000) }
+  const downMs = 100 + random.below(2_000)
+  const loses = random.pick(['whole folder', 'whole folder', 'log, watermark and blocks', 'log and watermark'] as const)
+  const crash = { ...place, forMs: downMs, kind: 'crash', point: 'now', loses } as const
+  const other: PlannedFault = isHostile
+    ? { ...place, forMs: Math.round(4_000 + random.next() * 14_000), kind: 'eclipse' }
+    : { ...place, forMs: downMs + random.below(1_000), kind: 'clockJump', skewMs: LEAP_BACK_MS }
+  return {
+    ...plan,
+    size,
+    byzantine: isHostile ? [{ node: byzantine, scripts: ['replays heights'] }] : [],
+    council: null,
+    faults: [crash, other],
+    blockTimeMs: random.pick([500, 1_000]),
+    heights: 1_000,
+    faultsMs: 25_000,
+  }
+}
+
+/** Rounds go by, since those who are up and the Byzantine ones are a quorum, and none decides, since these do not commit. */
+const drawStall = (plan: Plan, { stall }: Profile, random: Random): Plan => {
+  if (!random.chance(stall)) return plan
+  const size = CRASH_NODES
+  const roundTimeoutMs = random.pick([50, 100])
+  const { maxTimeoutExponent } = CONSENSUS_BOUNDS
+  const faultsMs = BETRAYAL_ROUND * 1.1 * roundTimeoutMs * 2 ** maxTimeoutExponent
+  const first = random.below(size)
+  const nodes = Array.from({ length: faultsOf(size) + 1 }, (_, at) => (first + at) % size)
+  const [down = 0, ...bad] = nodes
+  const atMs = Math.round(2_000 + random.next() * 4_000)
+  return {
+    ...plan,
+    size,
+    byzantine: bad.map(node => ({ node, scripts: [random.pick(['votes twice late', 'forgets late'] as const)] })),
+    faults: [{ kind: 'crash', node: down, point: 'now', loses: 'nothing', atMs, forMs: faultsMs }],
+    roundTimeoutMs,
+    blockTimeMs: 1_000,
+    executionMs: Math.min(plan.executionMs, roundTimeoutMs / 4),
+    heights: 1_000,
+    faultsMs,
   }
 }
 

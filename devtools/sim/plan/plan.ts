@@ -4,7 +4,7 @@ import type { CouncilPlan } from '../sim-council.ts'
 import type { ProfileName } from './profiles.ts'
 
 /** State lost in a crash besides unsynced data. */
-export type CrashLoss = 'nothing' | 'log' | 'log and watermark' | 'log, watermark and blocks'
+export type CrashLoss = 'nothing' | 'log' | 'log and watermark' | 'log, watermark and blocks' | 'whole folder'
 
 /** Temporary fault, in virtual milliseconds from the start. */
 export type PlannedFault = { readonly atMs: number; readonly forMs: number } & (

@@ -18,6 +18,10 @@ export interface Profile {
   readonly hidden: number
   /** A member that lost its log and newest blocks hears only a Byzantine one, which sends old heights again. */
   readonly eclipse: number
+  /** A member comes back without a part of its folder, or all of it, with a clock that is behind, or hears only a Byzantine one. */
+  readonly wiped: number
+  /** So many members are down that one height takes minutes, while Byzantine ones vote. */
+  readonly stall: number
   /** Members reach each other only through relays. */
   readonly relays: number
   /** With changing validators: some members of a cycle take no turns as proposers. */
@@ -38,6 +42,8 @@ const NONE = {
   bodies: 0,
   hidden: 0,
   eclipse: 0,
+  wiped: 0,
+  stall: 0,
   relays: 0,
   resting: 0,
 }
@@ -89,6 +95,16 @@ export const PROFILES = {
     ...{ ...NONE, eclipse: 1, linkFaults: 0.3 },
     summary: 'a member without its log and newest blocks hears only a Byzantine one, which sends old heights again',
   },
+  wiped: {
+    ...{ ...NONE, wiped: 1, linkFaults: 0.5 },
+    summary:
+      'a member loses its folder, and starts among members that are ahead, Byzantine ones, or with a clock behind',
+  },
+  stall: {
+    ...{ ...NONE, stall: 1 },
+    summary:
+      'one member too many is down, and one height takes more than a hundred rounds, in which Byzantine members vote',
+  },
   relay: {
     ...{
       ...NONE,
@@ -117,6 +133,8 @@ export const PROFILES = {
     bodies: 0.2,
     hidden: 0,
     eclipse: 0,
+    wiped: 0,
+    stall: 0,
     relays: 0,
     resting: 0.3,
     summary: 'any of all this, without relays',

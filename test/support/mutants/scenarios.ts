@@ -4,9 +4,6 @@ import { Ledger } from '../../../devtools/sim/member/ledger.ts'
 import { simProofParams, solveProof } from '../../../devtools/sim/proof/sim-work.ts'
 import { certificateFault, certificateFromCommits } from '../../../src/consensus/certificate.ts'
 import type { Effect } from '../../../src/consensus/core/types.ts'
-import type { Speaker } from '../../../src/consensus/ports.ts'
-import { Quarantine } from '../../../src/consensus/signer/local-validator.ts'
-import { StartGate } from '../../../src/consensus/signer/start-gate.ts'
 import { signConsensusMessage } from '../../../src/consensus/wal/sign-message.ts'
 import { openWatermark } from '../../../src/consensus/wal/watermark.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
@@ -17,52 +14,6 @@ import { block, CORE_LIMITS, CoreBench, commit, prepare, proposal, roundChange }
 import { committeeOf, DOMAIN, keyOf, signerOf } from '../consensus/member.ts'
 import { MemoryFiles } from '../consensus/memory-files.ts'
 import { BODY_SCENARIOS } from './body-scenarios.ts'
-import { EVIDENCE_SCENARIOS } from './evidence-scenarios.ts'
-
-/* Restarts: what a member remembers, and when it signs again (docs/design/consensus.md#first-signature). */
-
-const OPEN = 5
-const LATE_SECONDS = 1_000
-const COMMITTEE = committeeOf(4)
-const [SELF, FIRST, SECOND, THIRD] = COMMITTEE.members as readonly [
-  `0x${string}`,
-  `0x${string}`,
-  `0x${string}`,
-  `0x${string}`,
-]
-
-/** Gate of a member without any record of signatures, after votes of members 1, 2, ... at these heights, from themselves. */
-const after = (...heights: readonly number[]): boolean => {
-  const gate = new StartGate({ isOpen: false, self: undefined, trusts: false, nowMs: 0 })
-  const speakers = [FIRST, SECOND, THIRD]
-  for (const [at, number] of heights.entries()) {
-    const speaker: Speaker = { speaksFor: [speakers[at] as `0x${string}`], reaches: [SELF, FIRST, SECOND, THIRD] }
-    gate.heard(prepare(at + 1, 0, block(1, 1), number), speaker, COMMITTEE, OPEN)
-  }
-  return gate.isOpenFor(COMMITTEE)
-}
-
-const reportedFor = (): string | null => {
-  const gate = new StartGate({ isOpen: false, self: undefined, trusts: false, nowMs: 0 })
-  const speaker: Speaker = { speaksFor: [FIRST], reaches: [SECOND, THIRD] }
-  for (const sender of [1, 2, 3]) gate.heard(prepare(sender, 0, block(1, 1), OPEN), speaker, COMMITTEE, OPEN)
-  return gate.isOpenFor(COMMITTEE) ? 'one neighbour speaks for all' : null
-}
-
-const twoHeights = (): string | null => {
-  const quarantine = new Quarantine(OPEN, 0, 0)
-  const ended = [OPEN + 1, OPEN + 2].map(number => quarantine.decided({ number, timestamp: LATE_SECONDS }, false))
-  return ended[0] === false && ended[1] === true ? null : 'a quarantine ends at the head'
-}
-
-/** Scenarios by name; each returns the fault it shows, null where there is none. */
-const START_SCENARIOS = {
-  'nothing is signed before a quorum reports': () => (after(OPEN) ? 'one report is enough' : null),
-  'members that are ahead do not let a member sign': () =>
-    after(OPEN + 1, OPEN + 1, OPEN + 1) ? 'it signs at a height that is over' : null,
-  'a neighbour reports only for itself': reportedFor,
-  'a quarantine lasts two heights': twoHeights,
-} as const satisfies Readonly<Record<string, () => string | null>>
 
 const SIZE = 4
 const LATE_MS = 1_000_000
@@ -199,8 +150,6 @@ export const SCENARIOS = {
   'a second proposal of one round is not signed': proposedTwice,
   'a block that a quorum prepared may leave out a proof header': preparedIsExempt,
   ...BODY_SCENARIOS,
-  ...EVIDENCE_SCENARIOS,
-  ...START_SCENARIOS,
 } as const satisfies Readonly<Record<string, () => string | null | Promise<string | null>>>
 
 export type ScenarioName = keyof typeof SCENARIOS
