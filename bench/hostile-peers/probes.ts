@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net'
-import type { ChainDomain } from '../../src/network/wire/control.ts'
+import type { ChainDomain } from '../../src/network/messages/control-messages.ts'
 import { RawPeer } from '../../test/support/network/raw-peer.ts'
 import { sleep } from '../../test/support/node-process.ts'
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LocalnetFlags } from '../../src/cli/localnet/flags.ts'
 import type { LocalnetNode } from '../../src/cli/localnet/network.ts'
+import type { LocalnetFlags } from '../../src/cli/localnet/plan.ts'
 import type { NodeStatus } from '../../src/cli/localnet/report/status.ts'
 import type { Chaos, ChaosPorts } from '../../src/cli/localnet/run.ts'
 import { LOCALNET_LIMITS } from '../../src/config/limits/commands.ts'

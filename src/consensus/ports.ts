@@ -20,7 +20,7 @@ export interface BuildRequest {
   readonly number: number
   readonly round: number
   readonly parentHash: Hex
-  /** Header timestamp, unix seconds (timing/block-time.ts). */
+  /** Header timestamp, unix seconds (timing/pacemaker.ts). */
   readonly timestamp: number
   /** Validator address of this node, for extraData. */
   readonly proposer: Hex

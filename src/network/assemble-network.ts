@@ -8,6 +8,7 @@ import { PeerExchange } from './gossip/peer-exchange.ts'
 import { RequestServer, storeRequestHandlers } from './gossip/request-server.ts'
 import { TransactionGossip } from './gossip/transaction-gossip.ts'
 import type { NetworkOptions } from './identity/options.ts'
+import type { Ping } from './messages/control-messages.ts'
 import { type ANSWER_NAMES, isRequest, type MessageName, type Payload, type RequestName } from './messages/messages.ts'
 import type { NetworkPorts } from './messages/ports.ts'
 import { Dialer } from './peer/dialer.ts'
@@ -17,7 +18,6 @@ import { createNetworkCore, type NetworkCore } from './peer/network-core.ts'
 import type { Peer } from './peer/peer.ts'
 import { PeerSet, type PeerSetEvents } from './peer/peer-set.ts'
 import { Requester } from './peer/requester.ts'
-import type { Ping } from './wire/control.ts'
 
 /** Handlers of joining and leaving peers, and of the tick each second. */
 interface NetworkEvents extends Pick<PeerSetEvents, 'joined' | 'left'> {

@@ -1,9 +1,9 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { PeerSlot } from './core/peer-slots.ts'
 import { peerUrl } from './identity/peer-url.ts'
+import type { PeerHead } from './messages/control-messages.ts'
 import type { TrafficCounters } from './peer/connection.ts'
 import type { Peer } from './peer/peer.ts'
-import type { PeerHead } from './wire/control.ts'
 
 type OfPeer = Readonly<
   Pick<Peer, 'id' | 'localAddress' | 'remoteAddress' | 'inbound' | 'earliest' | 'rttMs' | 'connectedAtMs'>

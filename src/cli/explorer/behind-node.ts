@@ -6,8 +6,7 @@ import { createLogger } from '../../node/logging.ts'
 import type { ExplorerSettings } from '../../node/parts/pages/explorer-child.ts'
 import { FORWARD_KEY_HEADER } from '../../node/parts/pages/forward.ts'
 import { clientIdOf } from '../../rpc/transport/clients/clients.ts'
-import type { ExplorerOptions } from './program.ts'
-import { serveExplorer } from './run.ts'
+import { type ExplorerOptions, serveExplorer } from './run.ts'
 
 /* Program of the explorer that a node starts for its public port. Its settings come over the channel to the node. */
 

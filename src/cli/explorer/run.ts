@@ -1,6 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import { join, resolve } from 'node:path'
-import { systemClock } from '@tandem/base/clock.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { type Clock, systemClock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { createLogger } from '../../node/logging.ts'
+import type { ExplorerSettings } from '../../node/parts/pages/explorer-child.ts'
 import { urlHost, version } from '../../node/version.ts'
 import { ClientAddress } from '../../rpc/transport/clients/client-address.ts'
 import { clientIdOf } from '../../rpc/transport/clients/clients.ts'
@@ -11,7 +15,49 @@ import type { ProxyFlags } from '../shared/options/proxy-options.ts'
 import { exitWithError } from '../shared/output.ts'
 import { nameListenOption } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
-import { type ExplorerDatabase, type ExplorerOptions, type RunningExplorer, startExplorer } from './program.ts'
+
+/* The explorer is a package that knows nothing of src, nor src of it but this: a program that is started with options. */
+
+/** Database of the index: a file, or PostgreSQL with a replica that may serve reads. */
+type ExplorerDatabase =
+  | { readonly kind: 'sqlite'; readonly path: string; readonly ephemeral: boolean }
+  | { readonly kind: 'postgres'; readonly url: string; readonly readUrl?: string | undefined }
+
+/** Options of the explorer. */
+export interface ExplorerOptions
+  extends Pick<ExplorerSettings, 'nodeUrl' | 'dataDir'>,
+    Partial<Omit<ExplorerSettings, 'nodeUrl' | 'dataDir' | 'ephemeral' | 'forwardKey' | 'logLevel'>> {
+  /** Public address of the node's JSON-RPC, for wallets; `RPC_PATH` where it is that of the pages. */
+  readonly rpcUrl: string | undefined
+  readonly database: ExplorerDatabase
+  readonly host: string
+  readonly port: number
+  /** Client of a request, as limits count clients. */
+  readonly clientOf: (request: { readonly raw: IncomingMessage }) => string
+  readonly logger: Logger
+  /** Prints the first output for a person or a script. */
+  readonly announce: (running: RunningExplorer) => void
+}
+
+/** An explorer that listens. */
+interface RunningExplorer {
+  readonly port: number
+  readonly network: { readonly rules: { readonly chainId: number; readonly name: string }; readonly genesisHash: Hex }
+  close(): Promise<void>
+}
+
+const PROGRAM: string = '@tandem/explorer/service/explorer-process.ts'
+
+/** The program, which runs in this process; `signal` ends its wait for the node. */
+interface ExplorerProgram {
+  startExplorerProcess(
+    options: Omit<ExplorerOptions, 'announce'> & {
+      readonly version: string
+      readonly signal: AbortSignal
+      readonly clock: Pick<Clock, 'nowMs'>
+    },
+  ): Promise<RunningExplorer>
+}
 
 /** Parsed options of `tandem explorer`. */
 export interface ExplorerFlags extends ProxyFlags, OutputFlags, ExplorerFiles {
@@ -49,13 +95,8 @@ export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
   })
 }
 
-interface ServeOptions extends Omit<ExplorerOptions, 'version' | 'signal' | 'clock'> {
-  /** Prints the first output for a person or a script. */
-  readonly announce: (running: RunningExplorer) => void
-}
-
 /** Serves the explorer until a signal, or the end of the process that started it. */
-export const serveExplorer = async ({ announce, ...options }: ServeOptions): Promise<void> => {
+export const serveExplorer = async ({ announce, ...options }: ExplorerOptions): Promise<void> => {
   const stop = new AbortController()
   let running: RunningExplorer | undefined
   const end = (): void => {
@@ -67,7 +108,8 @@ export const serveExplorer = async ({ announce, ...options }: ServeOptions): Pro
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end)
   try {
     await prepareDataDir(options.dataDir)
-    running = await startExplorer({ ...options, version, signal: stop.signal, clock: systemClock })
+    const { startExplorerProcess } = (await import(PROGRAM)) as ExplorerProgram
+    running = await startExplorerProcess({ ...options, version, signal: stop.signal, clock: systemClock })
   } catch (error) {
     if (stop.signal.aborted) return
     exitWithError(await nameListenOption(error))

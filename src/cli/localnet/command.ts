@@ -10,7 +10,7 @@ import {
   tokensOption,
   trustMissingLogOption,
 } from '../shared/options/options.ts'
-import type { LocalnetFlags } from './flags.ts'
+import type { LocalnetFlags } from './plan.ts'
 
 /** Options passed to every node, as in `tandem start`. */
 const PASSED_ON: ReadonlySet<string> = new Set(['execution', 'stateHistory', 'cors', 'allowHosts', 'logLevel'])

@@ -23,12 +23,7 @@ import type { CoreConfig, CoreState, Effect, HeightState, Input, StepContext } f
 export const createCore = (config: CoreConfig): CoreState => ({
   config,
   height: null,
-  future: new FutureBuffer({
-    heights: config.futureHeights,
-    rounds: config.futureRounds,
-    messages: config.bufferedMessages,
-    bodies: config.heldBlocks,
-  }),
+  future: new FutureBuffer(config),
 })
 
 /**

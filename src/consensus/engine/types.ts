@@ -11,7 +11,7 @@ import type { Wal } from '../wal/wal.ts'
 export interface ConsensusParams {
   readonly chainId: number
   readonly genesisHash: Hex
-  /** 0 = instant mode; fractions of a second are allowed (timing/block-time.ts). */
+  /** 0 = instant mode; fractions of a second are allowed (timing/pacemaker.ts). */
   readonly blockTimeMs: number
   readonly roundTimeoutMs: number
   /** Builds begin as late as they usually may (timing/build-budget.ts). */

@@ -93,7 +93,7 @@ export class ConsensusMonitor {
 
   #compareClocks(block: Block, nowMs: number): void {
     const { blockTimeMs, self, metrics, logger } = this.#options
-    // Only with a block time of whole seconds do blocks begin on a second (timing/block-time.ts).
+    // Only with a block time of whole seconds do blocks begin on a second (timing/pacemaker.ts).
     if (blockTimeMs === 0 || blockTimeMs % 1_000 !== 0) return
     const proposer = readExtraData(block.header)?.proposer
     if (proposer === undefined || proposer === self) return

@@ -3,11 +3,11 @@ import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeBlockHeader } from '../../primitives/block.ts'
 import { pushTargetCount } from '../core/peer-slots.ts'
 import type { SealedBlock } from '../messages/consensus-messages.ts'
+import type { PeerHead } from '../messages/control-messages.ts'
 import type { SyncPort } from '../messages/ports.ts'
 import type { BlockAnnouncement } from '../messages/sync-messages.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
 import type { PeerSet } from '../peer/peer-set.ts'
-import type { PeerHead } from '../wire/control.ts'
 
 /** Block this node has committed. */
 export interface CommittedBlock extends BlockAnnouncement {

@@ -2,9 +2,9 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import { isValidProof, proveValidator } from '../identity/validator-proof.ts'
+import type { ChainDomain, Delegation } from '../messages/control-messages.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { PeerSet } from '../peer/peer-set.ts'
-import type { ChainDomain, Delegation } from '../wire/control.ts'
 
 interface DelegationsOptions {
   readonly hub: PeerSet

@@ -8,10 +8,10 @@ import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { AddressBook, type BookEntry, networkOf, type PeerRecord } from '../core/address-book.ts'
 import type { DialScheduler } from '../core/dial-scheduler.ts'
 import { readPeerRecord } from '../identity/peer-record.ts'
+import type { ChainDomain } from '../messages/control-messages.ts'
 import { isMalformed } from '../peer/boundary.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { PeerSet } from '../peer/peer-set.ts'
-import type { ChainDomain } from '../wire/control.ts'
 
 interface PeerExchangeOptions {
   readonly hub: PeerSet

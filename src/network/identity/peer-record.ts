@@ -5,8 +5,15 @@ import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
 import type { PeerRecord } from '../core/address-book.ts'
+import {
+  type ChainDomain,
+  nodeIdItem,
+  proofItem,
+  readNodeId,
+  readProof,
+  type ValidatorProof,
+} from '../messages/control-messages.ts'
 import { type NodeKey, publicKeyOf } from '../transport/node-key.ts'
-import { type ChainDomain, nodeIdItem, proofItem, readNodeId, readProof, type ValidatorProof } from '../wire/control.ts'
 import { asciiBytes, asciiText, fixedBytes, listCodec, malformedMessage } from '../wire/payload-codec.ts'
 import { isValidProof, proveValidator } from './validator-proof.ts'
 

@@ -3,7 +3,7 @@ import { keccak256 } from '../../crypto/hash.ts'
 import { isLowS, recoverAddress } from '../../crypto/signature.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
-import { type ChainDomain, nodeIdItem, type ValidatorProof } from '../wire/control.ts'
+import { type ChainDomain, nodeIdItem, type ValidatorProof } from '../messages/control-messages.ts'
 import { asciiBytes } from '../wire/payload-codec.ts'
 
 /** Three purposes, three domains: no digest can be one of consensus, whose domain tag differs. */

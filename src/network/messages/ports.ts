@@ -1,9 +1,9 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { BlockCodec } from '../../primitives/block.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
-import type { PeerHead } from '../wire/control.ts'
 import type { SnapshotManifest } from '../wire/snapshot.ts'
 import type { SealedBlock } from './consensus-messages.ts'
+import type { PeerHead } from './control-messages.ts'
 import type { BlockAnnouncement, BlockRange } from './sync-messages.ts'
 
 export interface ChainPort {

@@ -6,7 +6,6 @@ import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import { PROOF_HEADER_BYTES } from '../../primitives/proof-header.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
-import { emptyCodec } from '../wire/control.ts'
 import {
   fixedBytes,
   listCodec,
@@ -17,6 +16,7 @@ import {
 } from '../wire/payload-codec.ts'
 import { chunkRequestCodec, manifestCodec } from '../wire/snapshot.ts'
 import { readSealedBlock, type SealedBlock, sealedCodec } from './consensus-messages.ts'
+import { emptyCodec } from './control-messages.ts'
 import { ANSWER_BYTES, declareMessage, declareResponse, KIB, LIST_OVERHEAD, MIB, quota } from './message-spec.ts'
 
 const { blocksPerRequest, receiptsPerRequest } = NETWORK_LIMITS

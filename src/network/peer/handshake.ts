@@ -2,6 +2,7 @@ import { CodedError } from '@tandem/base/errors.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ProtocolError } from '../core/errors.ts'
 import type { HelloRefusal } from '../identity/identity.ts'
+import { type Hello, helloVersion } from '../messages/control-messages.ts'
 import {
   MESSAGES,
   type MessageName,
@@ -12,7 +13,6 @@ import {
 } from '../messages/messages.ts'
 import type { SecureChannel } from '../transport/secure-channel.ts'
 import type { ChannelName } from '../wire/channels.ts'
-import { type Hello, helloVersion } from '../wire/control.ts'
 import { encodeFrames, type MessageHead } from '../wire/frames.ts'
 import { isMalformed } from './boundary.ts'
 import { Connection, type ConnectionEnd, type ConnectionEvents, type ConnectionTimeouts } from './connection.ts'

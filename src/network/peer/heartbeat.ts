@@ -1,6 +1,6 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import type { Ping } from '../wire/control.ts'
+import type { Ping } from '../messages/control-messages.ts'
 import type { NetworkCore } from './network-core.ts'
 import type { Peer } from './peer.ts'
 import type { PeerSet } from './peer-set.ts'

@@ -9,6 +9,7 @@ import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ProtocolError } from '../core/errors.ts'
 import type { Offence } from '../core/peer-scores.ts'
 import type { PeerSlot } from '../core/peer-slots.ts'
+import type { Hello, PeerHead } from '../messages/control-messages.ts'
 import { costOf, OUTSIDER_QUOTA, paceOf } from '../messages/message-spec.ts'
 import {
   ANSWER_NAMES,
@@ -21,7 +22,6 @@ import {
   type RequestName,
 } from '../messages/messages.ts'
 import type { ChannelName } from '../wire/channels.ts'
-import type { Hello, PeerHead } from '../wire/control.ts'
 import { encodeFrames, FRAGMENT_BYTES, type MessageHead, type WireMessage } from '../wire/frames.ts'
 import type { Connection, ConnectionEnd, ConnectionEvents, TrafficCounters } from './connection.ts'
 import { PendingRequests } from './pending-requests.ts'

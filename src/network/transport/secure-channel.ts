@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { bytesToHex, concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { ProtocolError } from '../core/errors.ts'
-import type { ChainDomain } from '../wire/control.ts'
+import type { ChainDomain } from '../messages/control-messages.ts'
 import { FRAGMENT_BYTES, FRAME_HEADER_BYTES } from '../wire/frames.ts'
 import { type NodeKey, publicKeyOf } from './node-key.ts'
 import {

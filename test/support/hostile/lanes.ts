@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Random } from '@tandem/base/random.ts'
-import type { ChainDomain, Hello } from '../../../src/network/wire/control.ts'
+import type { ChainDomain, Hello } from '../../../src/network/messages/control-messages.ts'
 import type { ValidatorSigner } from '../../../src/primitives/consensus/vote.ts'
 import { RawPeer } from '../network/raw-peer.ts'
 import type { ByzantineMember } from './byzantine-member.ts'

@@ -148,12 +148,12 @@ export const MUTANTS = {
     ],
   ),
   'timestamp not checked': mutant([
-    'consensus/engine/proposal-validator.ts',
+    'consensus/engine/block-producer.ts',
     '  if (isTooFarInFuture(timestamp, clock.nowMs())) return false\n  await waitUntil(clock, timestamp * 1000, cancelled)\n',
     '',
   ]),
   'verdict of the execution ignored': mutant([
-    'consensus/engine/proposal-validator.ts',
+    'consensus/engine/block-producer.ts',
     'return await ports.execution.validate(block, context, cancelled)',
     'await ports.execution.validate(block, context, cancelled)\n    return { valid: true }',
   ]),
@@ -215,7 +215,7 @@ export const MUTANTS = {
     '',
   ]),
   'parent certificate not checked': mutant([
-    'consensus/engine/proposal-validator.ts',
+    'consensus/engine/block-producer.ts',
     'return fault === null ? null : invalidProposal(true, `parent',
     'return fault !== undefined ? null : invalidProposal(true, `parent',
   ]),
@@ -432,7 +432,7 @@ export const MUTANTS = {
   ]),
   'a buffer of later heights without a limit': mutant([
     'consensus/core/messages/future-buffer.ts',
-    '    if (this.#size >= this.#limits.messages && !this.#evictBeyond(message.number)) return\n',
+    '    if (this.#size >= this.#limits.bufferedMessages && !this.#evictBeyond(message.number)) return\n',
     '',
   ]),
   'no watermark on proposals': mutant([

@@ -6,6 +6,7 @@ import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { CommittedBlock } from '../../../src/network/gossip/block-gossip.ts'
 import type { NetworkOptions } from '../../../src/network/identity/options.ts'
 import type { SealedBlock } from '../../../src/network/messages/consensus-messages.ts'
+import type { PeerHead } from '../../../src/network/messages/control-messages.ts'
 import type {
   NetworkPorts,
   PeerPoolPort,
@@ -16,7 +17,6 @@ import type {
 import type { BlockAnnouncement } from '../../../src/network/messages/sync-messages.ts'
 import { Network } from '../../../src/network/network.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
-import type { PeerHead } from '../../../src/network/wire/control.ts'
 import type { BlockCodec } from '../../../src/primitives/block.ts'
 import type { ConsensusMessage, MessageAcceptance } from '../../../src/primitives/consensus/message.ts'
 import { blockCodec } from '../consensus/ledger.ts'

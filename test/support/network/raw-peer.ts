@@ -3,6 +3,7 @@ import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { createForkFilter } from '../../../src/network/identity/fork-id.ts'
 import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
+import type { ChainDomain, Hello } from '../../../src/network/messages/control-messages.ts'
 import {
   MESSAGES,
   type MessageName,
@@ -14,7 +15,6 @@ import {
 import { generateNodeKey, type NodeKey } from '../../../src/network/transport/node-key.ts'
 import type { SecureChannel } from '../../../src/network/transport/secure-channel.ts'
 import { dial } from '../../../src/network/transport/transport.ts'
-import type { ChainDomain, Hello } from '../../../src/network/wire/control.ts'
 import { FrameReader } from '../../../src/network/wire/frame-reader.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
 import type { ValidatorSigner } from '../../../src/primitives/consensus/vote.ts'

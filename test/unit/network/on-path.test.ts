@@ -1,9 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { type Hello, helloCodec } from '../../../src/network/messages/control-messages.ts'
 import { MESSAGES } from '../../../src/network/messages/messages.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import { type Listener, listen } from '../../../src/network/transport/transport.ts'
-import { type Hello, helloCodec } from '../../../src/network/wire/control.ts'
 import { DOMAIN } from '../../support/consensus/member.ts'
 import { type NetNode, NetNodes, until } from '../../support/network/net-node.ts'
 

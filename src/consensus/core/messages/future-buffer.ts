@@ -3,18 +3,15 @@ import type { SignedMessage } from '../../../primitives/consensus/message.ts'
 /** Fields that identify a message among others. */
 type Placed = Pick<SignedMessage, 'type' | 'number' | 'round' | 'sender'>
 
+type FutureLimits = Readonly<Record<'futureHeights' | 'futureRounds' | 'bufferedMessages' | 'heldBlocks', number>>
+
 /** Messages of later heights: one per sender, kind, height and round, the highest round change, proposals of the next height alone. */
 export class FutureBuffer {
   readonly #heights = new Map<number, Map<string, SignedMessage>>()
-  readonly #limits: {
-    readonly heights: number
-    readonly rounds: number
-    readonly messages: number
-    readonly bodies: number
-  }
+  readonly #limits: FutureLimits
   #size = 0
 
-  constructor(limits: { heights: number; rounds: number; messages: number; bodies: number }) {
+  constructor(limits: FutureLimits) {
     this.#limits = limits
   }
 
@@ -32,7 +29,7 @@ export class FutureBuffer {
       if (message.type === 'roundChange' && message.round > known.round) messages.set(key, message)
       return
     }
-    if (this.#size >= this.#limits.messages && !this.#evictBeyond(message.number)) return
+    if (this.#size >= this.#limits.bufferedMessages && !this.#evictBeyond(message.number)) return
     messages.set(key, message)
     this.#size++
   }
@@ -58,12 +55,12 @@ export class FutureBuffer {
   }
 
   #isWanted(message: Placed, current: number): boolean {
-    if (message.number <= current || message.number > current + this.#limits.heights) return false
+    if (message.number <= current || message.number > current + this.#limits.futureHeights) return false
     if (message.type === 'roundChange') return true
-    if (message.round > this.#limits.rounds) return false
+    if (message.round > this.#limits.futureRounds) return false
     return (
       message.type !== 'proposal' ||
-      (message.number === current + 1 && this.#bodies(message.number) < this.#limits.bodies)
+      (message.number === current + 1 && this.#bodies(message.number) < this.#limits.heldBlocks)
     )
   }
 
