@@ -21,6 +21,14 @@ export interface PageServer {
   close(): Promise<void>
 }
 
+/** Serves the assets below a path. */
+export const addAssets = (app: FastifyInstance, below: string): void => {
+  app.get(`${below}/*`, ({ url, headers }, reply) => {
+    const asset = assetResponse(url.split('?')[0] ?? '', headers['accept-encoding'])
+    return asset === undefined ? reply.callNotFound() : reply.code(asset.status).headers(asset.headers).send(asset.body)
+  })
+}
+
 /** Serves pages, their assets and a health check on a port of their own, for a command that is no node. Rejects when the port is taken. */
 export const startPageServer = async (
   options: PageServerOptions,
@@ -40,11 +48,7 @@ export const startPageServer = async (
     const body = health()
     return reply.code(body.healthy ? 200 : 503).send(body)
   })
-  app.get(`${ASSETS_PATH}/*`, ({ url, headers }, reply) => {
-    const accepted = headers['accept-encoding']
-    const asset = assetResponse(url.split('?')[0] ?? '', typeof accepted === 'string' ? accepted : undefined)
-    return asset === undefined ? reply.callNotFound() : reply.code(asset.status).headers(asset.headers).send(asset.body)
-  })
+  addAssets(app, ASSETS_PATH)
   addRoutes(app)
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('not found\n'))
   await app.listen({ host, port })

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { type Asset, assetAt } from './assets.ts'
-import { acceptsGzip } from './negotiation.ts'
+import { acceptsGzip, type HeaderValue } from './negotiation.ts'
 
 export interface WebResponse {
   readonly status: number
@@ -35,56 +35,54 @@ const GZIP_BYTES = 1_024
 
 interface PageResponseOptions {
   readonly status?: number
-  readonly acceptEncoding: string | undefined
+  readonly acceptEncoding: HeaderValue
   readonly cacheControl: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Response with a page and the headers that every page has. */
-export const pageResponse = (page: string, options: PageResponseOptions): WebResponse => {
-  const { status = 200, acceptEncoding, cacheControl, headers = {} } = options
-  const body = Buffer.from(page)
+/** Response with a text, compressed where that is worth it and the client takes it. */
+const textResponse = (
+  text: string,
+  acceptEncoding: HeaderValue,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+): WebResponse => {
+  const body = Buffer.from(text)
   const isPacked = body.byteLength >= GZIP_BYTES && acceptsGzip(acceptEncoding)
   return {
     status,
-    headers: {
-      ...PAGE_HEADERS,
-      'cache-control': cacheControl,
-      ...headers,
-      ...(isPacked && { 'content-encoding': 'gzip' }),
-    },
+    headers: isPacked ? { ...headers, 'content-encoding': 'gzip' } : headers,
     body: isPacked ? gzipSync(body, { level: 6 }) : body,
   }
 }
+
+/** Response with a page and the headers that every page has. */
+export const pageResponse = (
+  page: string,
+  { status = 200, acceptEncoding, cacheControl, headers = {} }: PageResponseOptions,
+): WebResponse =>
+  textResponse(page, acceptEncoding, status, { ...PAGE_HEADERS, 'cache-control': cacheControl, ...headers })
 
 interface FileResponseOptions {
   /** Name under which it is saved: letters, digits, dashes and points. */
   readonly file: string
   readonly type: string
-  readonly acceptEncoding: string | undefined
+  readonly acceptEncoding: HeaderValue
 }
 
 /** Response with a text that is saved as a file. */
-export const fileResponse = (text: string, { file, type, acceptEncoding }: FileResponseOptions): WebResponse => {
-  const body = Buffer.from(text)
-  const isPacked = body.byteLength >= GZIP_BYTES && acceptsGzip(acceptEncoding)
-  return {
-    status: 200,
-    headers: {
-      ...COMMON,
-      'content-type': type,
-      'content-disposition': `attachment; filename="${file}"`,
-      'cache-control': 'no-store',
-      ...(isPacked && { 'content-encoding': 'gzip' }),
-    },
-    body: isPacked ? gzipSync(body, { level: 6 }) : body,
-  }
-}
+export const fileResponse = (text: string, { file, type, acceptEncoding }: FileResponseOptions): WebResponse =>
+  textResponse(text, acceptEncoding, 200, {
+    ...COMMON,
+    'content-type': type,
+    'content-disposition': `attachment; filename="${file}"`,
+    'cache-control': 'no-store',
+  })
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
 /** Response with an asset; undefined: there is none at the path. */
-export const assetResponse = (path: string, acceptEncoding: string | undefined): WebResponse | undefined => {
+export const assetResponse = (path: string, acceptEncoding: HeaderValue): WebResponse | undefined => {
   const asset: Asset | undefined = assetAt(path)
   if (asset === undefined) return undefined
   const isPacked = acceptsGzip(acceptEncoding)

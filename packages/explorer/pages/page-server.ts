@@ -76,7 +76,7 @@ const answerPage = async (
       .header('location', content.location)
       .send()
   if ('file' in content)
-    return send(reply, fileResponse(content.text, { ...content, acceptEncoding: encodingOf(request) }))
+    return send(reply, fileResponse(content.text, { ...content, acceptEncoding: request.headers['accept-encoding'] }))
   const { title, body, status = 200, search } = content
   const page = renderPage({
     site: context.site,
@@ -86,7 +86,7 @@ const answerPage = async (
     ...(search !== undefined && { search }),
   })
   const cacheControl = isPost ? NO_CACHE : CACHE
-  return send(reply, pageResponse(page, { status, acceptEncoding: encodingOf(request), cacheControl }))
+  return send(reply, pageResponse(page, { status, acceptEncoding: request.headers['accept-encoding'], cacheControl }))
 }
 
 const submissionOf = ({ body, headers }: FastifyRequest): PageSubmission => {
@@ -111,11 +111,6 @@ const requestOf = ({ url, params, query }: FastifyRequest): ExplorerPageRequest 
   }
 }
 
-const encodingOf = ({ headers }: FastifyRequest): string | undefined => {
-  const accepted = headers['accept-encoding']
-  return typeof accepted === 'string' ? accepted : undefined
-}
-
 const send = (reply: FastifyReply, { status, headers, body }: WebResponse): FastifyReply =>
   reply.code(status).headers(headers).send(body)
 
@@ -128,7 +123,10 @@ const sendError = (
   const { path } = requestOf(request)
   const page = errorPage(site, { status, text, path, reloads })
   if (reloads) reply.header('retry-after', '1')
-  return send(reply, pageResponse(page, { status, acceptEncoding: encodingOf(request), cacheControl: NO_CACHE }))
+  return send(
+    reply,
+    pageResponse(page, { status, acceptEncoding: request.headers['accept-encoding'], cacheControl: NO_CACHE }),
+  )
 }
 
 const refusePage = (

@@ -66,33 +66,46 @@ export const addExplorerRoutes = (app: FastifyInstance, options: ExplorerHttpOpt
   })
 }
 
-const admit = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { limiter, clientOf }: ExplorerHttpOptions,
-  done: () => void,
-): void => {
+const admit = (request: FastifyRequest, reply: FastifyReply, options: ExplorerHttpOptions, done: () => void): void => {
   reply.headers(CORS)
   if (request.method === 'OPTIONS') {
     void reply.code(204).headers(PREFLIGHT).header('allow', PREFLIGHT['access-control-allow-methods']).send()
     return
   }
-  const allowance = limiter.take(clientOf(request), keyOf(request))
-  reply.headers(allowanceHeaders(allowance))
-  if (!allowance.allowed) {
-    reply.header('retry-after', String(allowance.resetSeconds))
-    void refuse(reply, 429, 'RATE_LIMITED', 'Max rate limit reached')
-  } else if (request.url.length > EXPLORER_LIMITS.api.urlBytes) {
+  const allowance = countRequest(request, reply, options)
+  if (!allowance.allowed) void refuse(reply, 429, 'RATE_LIMITED', 'Max rate limit reached')
+  else if (request.url.length > EXPLORER_LIMITS.api.urlBytes) {
     void refuse(reply, 414, 'INVALID_PARAMETER', 'the address is too long')
-  } else if (isLarge(request) && !takeLargeBody(reply, clientOf(request))) {
+  } else if (!hasRoomForBody(request, reply, options)) {
     reply.header('retry-after', '1')
     void refuse(reply, 503, 'INDEX_NOT_READY', 'too many submissions arrive; come again')
   } else done()
 }
 
-/** Does the request bring more than a usual body, or not say how much it brings? */
-export const isLarge = ({ headers }: FastifyRequest): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > EXPLORER_LIMITS.api.bodyBytes
+/** Counts a request of a client, and tells it so. */
+export const countRequest = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { limiter, clientOf }: ExplorerHttpOptions,
+): RequestAllowance => {
+  const allowance = limiter.take(clientOf(request), keyOf(request))
+  const values = { limit: allowance.limit, remaining: allowance.remaining, reset: allowance.resetSeconds }
+  for (const [name, value] of Object.entries(values))
+    reply.header(`ratelimit-${name}`, String(value)).header(`x-ratelimit-${name}`, String(value))
+  if (!allowance.allowed) reply.header('retry-after', String(allowance.resetSeconds))
+  return allowance
+}
+
+/** False: the request brings more than a usual body, or does not say how much, and this client has no place for that. */
+export const hasRoomForBody = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { clientOf }: ExplorerHttpOptions,
+): boolean => {
+  const { 'transfer-encoding': encoding, 'content-length': length = 0 } = request.headers
+  const isLarge = encoding !== undefined || Number(length) > EXPLORER_LIMITS.api.bodyBytes
+  return !isLarge || takeLargeBody(reply, clientOf(request))
+}
 
 /** Large bodies that are being read or answered. */
 const largeBodies = new ClientBudget(EXPLORER_LIMITS.verification.bodies)
@@ -106,21 +119,11 @@ export const takeLargeBody = (reply: FastifyReply, client: string): boolean => {
 }
 
 /** API key of a request. */
-export const keyOf = (request: FastifyRequest): string | undefined => {
+const keyOf = (request: FastifyRequest): string | undefined => {
   const header = request.headers['x-api-key']
   if (typeof header === 'string') return header
   const { apikey } = request.query as { readonly apikey?: unknown }
   return typeof apikey === 'string' ? apikey : undefined
-}
-
-export const allowanceHeaders = ({ limit, remaining, resetSeconds }: RequestAllowance): Record<string, string> => {
-  const values = { limit: String(limit), remaining: String(remaining), reset: String(resetSeconds) }
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) => [
-      [`ratelimit-${name}`, value],
-      [`x-ratelimit-${name}`, value],
-    ]),
-  )
 }
 
 /** Refusal of a request that the explorer does not take now. */

@@ -3,6 +3,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import { startPageServer } from '@tandem/web/page-server.ts'
 import { EXPLORER_PATH, type Site } from '@tandem/web/site.ts'
 import type { FastifyRequest } from 'fastify'
 import { type Network, readNetwork } from '../chain/network.ts'
@@ -10,14 +11,14 @@ import { NodeClient } from '../chain/node-client.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import { readPriceConfig } from '../price/price-config.ts'
 import { holdIndex, type IndexDatabase, openIndex, openIndexReader } from '../store/open-index.ts'
-import { readKeys } from './api-keys.ts'
-import { startExplorerServer } from './explorer-server.ts'
+import { addExplorerRoutes } from './explorer-http.ts'
 import { ExplorerService } from './explorer-service.ts'
-import { waitReason } from './indexer-health.ts'
+import { healthBody, waitReason } from './indexer-health.ts'
 import { readLabels } from './label-file.ts'
 import { LiveStream, readLiveParts } from './live-stream.ts'
+import { addPageRoutes } from './pages-http.ts'
 import type { ExplorerThreadStart } from './protocol.ts'
-import { RequestLimiter } from './request-limiter.ts'
+import { RequestLimiter, readKeys } from './request-limiter.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 interface ExplorerProcessOptions {
@@ -63,7 +64,7 @@ type ExplorerStartError = {
 
 /** Explorer over a node elsewhere: index, API and pages. Waits for the node at first; later it may come and go. */
 export const startExplorerProcess = async (options: ExplorerProcessOptions): Promise<ExplorerProcess> => {
-  const { nodeUrl, host, clientOf, keysFile, clock, logger } = options
+  const { nodeUrl, host, port, clientOf, keysFile, clock, logger } = options
   const heads = new Set<() => void>()
   const tellAll = (): void => {
     for (const tell of heads) tell()
@@ -98,17 +99,16 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
   const limiter = new RequestLimiter(readKeys(keysFile), () => clock.nowMs())
   service.start()
   try {
-    const server = await startExplorerServer({
-      host,
-      port: options.port,
-      service,
-      limiter,
-      unread: new UnreadAnswers(),
-      clientOf,
-      site,
-      live,
-      health: () => service.health,
-    })
+    const parts = { service, limiter, unread: new UnreadAnswers(), clientOf, site, live }
+    const health = () => healthBody(service.health, Date.now())
+    const { bodyBytes } = EXPLORER_LIMITS.verification
+    const server = await startPageServer(
+      { ...EXPLORER_LIMITS.http, bodyBytes, host, port, home: EXPLORER_PATH, health },
+      app => {
+        addExplorerRoutes(app, parts)
+        addPageRoutes(app, parts)
+      },
+    )
     return { port: server.port, network, close: () => server.close().then(close) }
   } catch (error) {
     await close()

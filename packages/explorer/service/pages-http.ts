@@ -1,12 +1,12 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import { assetResponse, pageResponse } from '@tandem/web/response.ts'
+import { addAssets } from '@tandem/web/page-server.ts'
+import { pageResponse } from '@tandem/web/response.ts'
 import { isSameOrigin } from '@tandem/web/same-origin.ts'
 import { EXPLORER_PATH, type Site } from '@tandem/web/site.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import { errorPage } from '../pages/error-page.ts'
-import { EXPLORER_ASSETS_PATH } from '../pages/wallet-script.ts'
-import { allowanceHeaders, type ExplorerHttpOptions, isLarge, keyOf, passOn, takeLargeBody } from './explorer-http.ts'
+import { EXPLORER_ASSETS_PATH } from '../pages/wallet.ts'
+import { countRequest, type ExplorerHttpOptions, hasRoomForBody, passOn } from './explorer-http.ts'
 import type { LiveStream } from './live-stream.ts'
 
 interface PageHttpOptions extends ExplorerHttpOptions {
@@ -49,10 +49,7 @@ export const addPageRoutes = (app: FastifyInstance, options: PageHttpOptions): v
       (request, reply) => passPage(request, reply, options),
     )
   })
-  app.get(`${EXPLORER_ASSETS_PATH}/*`, ({ url, headers }, reply) => {
-    const asset = assetResponse(url.split('?')[0] ?? '', acceptedBy(headers))
-    return asset === undefined ? reply.callNotFound() : reply.code(asset.status).headers(asset.headers).send(asset.body)
-  })
+  addAssets(app, EXPLORER_ASSETS_PATH)
   app.get(`${EXPLORER_PATH}/live`, { onRequest }, (request, reply) => {
     const client = options.clientOf(request)
     if (!options.live.add(reply.raw, client))
@@ -61,18 +58,11 @@ export const addPageRoutes = (app: FastifyInstance, options: PageHttpOptions): v
   })
 }
 
-const admitPage = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { limiter, clientOf, site }: PageHttpOptions,
-  done: () => void,
-): void => {
-  const allowance = limiter.take(clientOf(request), keyOf(request))
-  reply.headers(allowanceHeaders(allowance))
-  if (!allowance.allowed) {
-    const seconds = allowance.resetSeconds
-    reply.header('retry-after', String(seconds))
-    const text = `${allowance.limit} requests in a minute are served. The next one is answered in ${seconds} s.`
+const admitPage = (request: FastifyRequest, reply: FastifyReply, options: PageHttpOptions, done: () => void): void => {
+  const { site } = options
+  const { allowed, limit, resetSeconds } = countRequest(request, reply, options)
+  if (!allowed) {
+    const text = `${limit} requests in a minute are served. The next one is answered in ${resetSeconds} s.`
     void refuse(request, reply, site, { status: 429, text })
   } else if (request.url.length > EXPLORER_LIMITS.api.urlBytes) {
     void refuse(request, reply, site, { status: 414, text: 'No page has an address as long as this.' })
@@ -84,7 +74,7 @@ const admitForm = (request: FastifyRequest, reply: FastifyReply, options: PageHt
   admitPage(request, reply, options, () => {
     if (!isSameOrigin(request.headers))
       void refuse(request, reply, options.site, { status: 403, text: 'Forms of other web sites are not taken.' })
-    else if (isLarge(request) && !takeLargeBody(reply, options.clientOf(request)))
+    else if (!hasRoomForBody(request, reply, options))
       void refuse(request, reply, options.site, {
         status: 503,
         text: 'Too many submissions arrive. Try again in a moment.',
@@ -99,12 +89,9 @@ const refuse = (
   { status, text, reloads = false }: { readonly status: number; readonly text: string; readonly reloads?: boolean },
 ): FastifyReply => {
   const page = errorPage(site, { status, text, path: url.split('?')[0] ?? '', reloads })
-  const response = pageResponse(page, { status, acceptEncoding: acceptedBy(headers), cacheControl: 'no-store' })
+  const response = pageResponse(page, { status, acceptEncoding: headers['accept-encoding'], cacheControl: 'no-store' })
   return reply.code(status).headers(response.headers).send(response.body)
 }
-
-const acceptedBy = ({ 'accept-encoding': accepted }: IncomingHttpHeaders): string | undefined =>
-  typeof accepted === 'string' ? accepted : undefined
 
 const passPage = (request: FastifyRequest, reply: FastifyReply, options: PageHttpOptions): Promise<FastifyReply> =>
   passOn(request, reply, options, PASSED, ({ status, text }) =>

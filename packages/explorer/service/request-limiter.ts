@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readLimited } from '@tandem/base/fs/read-limited.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 
 export interface RequestAllowance {
@@ -10,6 +11,17 @@ export interface RequestAllowance {
 }
 
 export const hashOfKey = (key: string): string => createHash('sha256').update(key).digest('hex')
+
+/** Reads a file with one key a line; returns their hashes, so that the keys themselves stay nowhere in memory. */
+export const readKeys = (file: string | undefined): readonly string[] =>
+  file === undefined
+    ? []
+    : readLimited(file, EXPLORER_LIMITS.listBytes)
+        .toString('utf8')
+        .split('\n')
+        .map(line => line.trim())
+        .filter(line => line !== '' && !line.startsWith('#'))
+        .map(hashOfKey)
 
 const { windowMs, free, pro, clients } = EXPLORER_LIMITS.rate
 

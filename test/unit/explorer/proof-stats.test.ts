@@ -1,9 +1,7 @@
 import { proofStats } from '@tandem/explorer/api/routes/proof-stats.ts'
-import { newestProofHeaders } from '@tandem/explorer/pages/proof-headers.ts'
 import type { BlockRecord } from '@tandem/explorer/store/records.ts'
 import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { expect, onTestFinished, test } from 'vitest'
-import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { addressOf, RandomBlocks } from '../../support/explorer/random-blocks.ts'
 
 const HOUR = 3_600
@@ -74,18 +72,12 @@ test('a rate of few headers would be a guess', async () => {
   expect((await statsOf(await indexed(15), 15)).hashrate).toBeNull()
 })
 
-test('the mining page takes its headers from the index, oldest first', async () => {
+test('proof headers of the index are those of its blocks, the newest first', async () => {
   const blocks = new RandomBlocks({ seed: 7 }).chain(80)
   const index = new SqliteIndex({ path: ':memory:' })
   await index.append(blocks)
-  const proofs = blocks.flatMap(({ number, proofs: made }) => made.map(proof => ({ ...proof, number })))
-  expect(await newestProofHeaders({ index })).toEqual(
-    proofs.map(({ height, id, miner, algorithm, difficulty, timestamp, number }) => ({
-      ...{ height, id, algorithm, timestamp },
-      miner: checksumAddress(miner),
-      work: Number(difficulty),
-      includedIn: number,
-    })),
-  )
+  const { items } = await index.proofHeaders({ limit: 100, offset: 0, after: null })
+  const proofs = blocks.flatMap(({ number, proofs: made }) => made.map(proof => ({ ...proof, blockNumber: number })))
+  expect(items.toReversed()).toEqual(proofs)
   await index.close()
 })

@@ -5,6 +5,8 @@ import { ageOf } from '@tandem/web/times.ts'
 import { tandemOf } from '../../api/api-route.ts'
 import { miningBody } from '../../api/routes/mining.ts'
 import { secondsOf } from '../../chain/rules.ts'
+import { checksumAddress } from '../../keccak.ts'
+import type { ProofRow } from '../../store/sql/rows.ts'
 import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { chart, shortNumber } from '../parts/chart.ts'
 import { heading } from '../parts/heading.ts'
@@ -12,7 +14,9 @@ import { addressLink, blockLink } from '../parts/links.ts'
 import { labelled, labelsOf } from '../parts/lists.ts'
 import { meter } from '../parts/meter.ts'
 import { dataTable, table } from '../parts/table.ts'
-import { hashRate, intervalHistogram, newestProofHeaders, type ProofHeaderView } from '../proof-headers.ts'
+
+/** Headers that the charts show, oldest first. */
+const SHOWN_HEADERS = 100
 
 type Mining = Awaited<ReturnType<typeof miningBody>>
 
@@ -41,7 +45,42 @@ ${table(
 )}`,
   )
 
-const intervals = (headers: readonly ProofHeaderView[], spacingSeconds: number): Html => {
+/** Headers below which a rate would be a guess. */
+const RATE_HEADERS = 20
+
+/** Hashes per second that the headers took; undefined when they are too few, or of one moment. */
+const hashRate = (headers: readonly ProofRow[]): number | undefined => {
+  const [first] = headers
+  const last = headers.at(-1)
+  if (first === undefined || last === undefined || headers.length < RATE_HEADERS) return undefined
+  const seconds = last.timestamp - first.timestamp
+  return seconds <= 0
+    ? undefined
+    : headers.slice(1).reduce((sum, { difficulty }) => sum + Number(difficulty), 0) / seconds
+}
+
+/** Numbers of intervals between headers by their length, in ranges of a quarter of the wanted spacing. */
+const intervalHistogram = (
+  headers: readonly ProofRow[],
+  spacingSeconds: number,
+): readonly { readonly label: string; readonly value: number }[] => {
+  const width = Math.max(1, Math.round(spacingSeconds / 4))
+  const counts = new Array<number>(BUCKETS).fill(0)
+  headers.slice(1).forEach(({ timestamp }, at) => {
+    const seconds = Math.max(0, timestamp - (headers[at]?.timestamp ?? timestamp))
+    const bucket = Math.min(BUCKETS - 1, Math.floor(seconds / width))
+    counts[bucket] = (counts[bucket] ?? 0) + 1
+  })
+  return counts.map((value, at) => ({
+    label:
+      at === BUCKETS - 1 ? `${at * width}+ s` : width === 1 ? `${at} s` : `${at * width}-${(at + 1) * width - 1} s`,
+    value,
+  }))
+}
+
+const BUCKETS = 12
+
+const intervals = (headers: readonly ProofRow[], spacingSeconds: number): Html => {
   const points = intervalHistogram(headers, spacingSeconds)
   return card(
     'Time between headers',
@@ -58,8 +97,8 @@ ${dataTable(
 }
 
 /** Difficulty of the newest headers, with the fork where it is among them. */
-const difficulty = (headers: readonly ProofHeaderView[], forkHeight: number): Html => {
-  const points = headers.map(({ height, work }) => ({ label: formatNumber(height), value: work }))
+const difficulty = (headers: readonly ProofRow[], forkHeight: number): Html => {
+  const points = headers.map(({ height, difficulty: work }) => ({ label: formatNumber(height), value: Number(work) }))
   const at = headers.findIndex(({ height }) => height === forkHeight)
   const marker = at < 0 ? undefined : { at, label: 'fork' }
   return card(
@@ -86,11 +125,11 @@ const rateText = (rate: number): string => {
 
 const SHOWN = 12
 
-const recent = async (context: PageContext, headers: readonly ProofHeaderView[]): Promise<Html> => {
+const recent = async (context: PageContext, headers: readonly ProofRow[]): Promise<Html> => {
   const rows = [...headers].reverse().slice(0, SHOWN)
   const labels = await labelsOf(
     context,
-    rows.map(({ miner }) => miner),
+    rows.map(({ miner }) => checksumAddress(miner)),
   )
   return card(
     'Newest headers',
@@ -99,10 +138,10 @@ const recent = async (context: PageContext, headers: readonly ProofHeaderView[])
       [
         { title: 'Height', cell: ({ height }) => formatNumber(height) },
         { title: 'Age', cell: ({ timestamp }) => ageOf(timestamp, context.nowMs()) },
-        { title: 'Miner', cell: ({ miner }) => labelled(labels, miner) },
+        { title: 'Miner', cell: ({ miner }) => labelled(labels, checksumAddress(miner)) },
         { title: 'Algorithm', cell: ({ algorithm }) => html`<span class="chip proof">${algorithm}</span>` },
-        { title: 'Expected hashes', isNumber: true, cell: ({ work }) => formatNumber(work) },
-        { title: 'Included in', cell: ({ includedIn }) => blockLink(includedIn) },
+        { title: 'Expected hashes', isNumber: true, cell: ({ difficulty: work }) => formatNumber(Number(work)) },
+        { title: 'Included in', cell: ({ blockNumber }) => blockLink(blockNumber) },
       ],
       rows,
       NO_HEADERS,
@@ -120,7 +159,11 @@ const forkText = (height: number, forkHeight: number): string => {
 const miningPage = async (context: PageContext): Promise<PageContent> => {
   const { rules, site } = context
   const { proofChain } = tandemOf(context)
-  const [mining, headers] = await Promise.all([miningBody(context), newestProofHeaders(context)])
+  const [mining, newest] = await Promise.all([
+    miningBody(context),
+    context.index.proofHeaders({ limit: SHOWN_HEADERS, offset: 0, after: null }),
+  ])
+  const headers = newest.items.toReversed()
   const height = headers.at(-1)?.height ?? 0
   const rate = hashRate(headers)
   const { forkBlock } = mining.networkStats

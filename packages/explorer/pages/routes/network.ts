@@ -6,8 +6,7 @@ import { isProofFork, type TandemRules } from '../../chain/rules.ts'
 import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
 import { gwei } from '../parts/values.ts'
-import { walletChain } from '../parts/wallet-chain.ts'
-import { WALLET_SCRIPT } from '../wallet-script.ts'
+import { WALLET_SCRIPT, walletChain } from '../wallet.ts'
 
 const TOKEN_DECIMALS = 18
 /** Replaced by the page's script with the address under which the browser reached the node. */
