@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { ChainSource } from '../chain/chain-source.ts'
 import type { NodeRpc } from '../chain/node-rpc.ts'
+import type { ChainSource } from '../chain/rpc-chain.ts'
 import type { ChainRules, TandemRules } from '../chain/rules.ts'
 import type { PriceService } from '../price/price-service.ts'
 import type { SqlReader } from '../store/sql/sql-reader.ts'

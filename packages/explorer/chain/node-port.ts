@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { NodePort, UnionMember } from '../api/api-route.ts'
+import type { ContractCall } from '../indexer/token-metadata.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
-import type { ContractCall } from './chain-source.ts'
 import { undefinedIfRefused } from './network.ts'
 import type { NodeClient } from './node-client.ts'
 import type { NodeValue } from './node-value.ts'

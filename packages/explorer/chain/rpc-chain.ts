@@ -1,11 +1,10 @@
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import { uint64FromBigint } from '@tandem/base/uint64.ts'
+import { type Nonce, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { proofHeightAfter, recordOfBlock } from '../indexer/block-record.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { BlockRecord, FailedExecution } from '../store/records.ts'
 import { type ExecutedBlock, type ExtraReads, PlainReads, RANGE, TandemReads } from './block-extras.ts'
-import type { ChainSource, HeadState } from './chain-source.ts'
 import { blockFrom, headerFrom, logEntryFrom, receiptFrom, receiptsFrom, transactionFrom } from './decode.ts'
 import type { NodeClient } from './node-client.ts'
 import type { ChainRules } from './rules.ts'
@@ -23,8 +22,18 @@ import type {
 
 const readGas: bigint = EXPLORER_LIMITS.index.readGas
 
-/** The committed chain of a node, over its JSON-RPC. Reads throw CodedError<NodeRequestError>. */
-export class RpcChain implements ChainSource {
+/** State of the head. Two reads may see two blocks. */
+export interface HeadState {
+  account(address: Hex): Promise<{ readonly balance: bigint; readonly nonce: Nonce }>
+  code(address: Hex): Promise<Uint8Array>
+  storage(address: Hex, slot: Hex): Promise<Hex>
+}
+
+/**
+ * The committed chain of a node, over its JSON-RPC. Blocks and transactions that the node does not have are undefined. Reads throw
+ * CodedError<NodeRequestError>.
+ */
+export class RpcChain {
   readonly rules: ChainRules
   readonly state: HeadState
   readonly #node: NodeClient
@@ -52,6 +61,7 @@ export class RpcChain implements ChainSource {
     }
   }
 
+  /** Returns true when a block is part of the current chain. */
   async includes(number: number, hash: Hex): Promise<boolean> {
     return (await this.header(number))?.hash === hash
   }
@@ -98,10 +108,15 @@ export class RpcChain implements ChainSource {
     return this.#extras.decision(number)
   }
 
+  /** Cause of a transaction's failure, for blocks that are not indexed yet; undefined: it succeeded, or the node does not know. */
   failedExecution(place: TransactionLocation): Promise<FailedExecution | undefined> {
     return this.#extras.failedExecution(place)
   }
 
+  /**
+   * Index records of a range of blocks, ascending; `proofHeight` is that of the last proof header before them. Ends early when the chain
+   * changes meanwhile.
+   */
   async *records(from: number, to: number, proofHeight: number): AsyncGenerator<BlockRecord> {
     let [at, height] = [from, proofHeight]
     while (at <= to) {
@@ -118,6 +133,7 @@ export class RpcChain implements ChainSource {
     }
   }
 
+  /** Throws CodedError<LogSearchError> for searches that are too wide. */
   async logs({ address, topics, fromBlock, toBlock }: LogQuery, limit: number): Promise<readonly LogEntry[]> {
     const range = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
     const tooMany = new CodedError<LogSearchError>({ code: 'TOO_MANY_LOGS', limit })
@@ -153,6 +169,16 @@ export class RpcChain implements ChainSource {
     const found = await this.#node.call('eth_getBlockReceipts', toQuantity(block.number))
     return found.isNull ? undefined : receiptsFrom(found, block)
   }
+}
+
+/** Chain as the explorer reads it. */
+export type ChainSource = Pick<RpcChain, keyof RpcChain>
+
+/** Index record of a block; undefined when the node does not have it. */
+export const recordAt = async (source: ChainSource, number: number): Promise<BlockRecord | undefined> => {
+  // Proof headers are those of the index.
+  for await (const record of source.records(number, number, Number.POSITIVE_INFINITY)) return record
+  return undefined
 }
 
 /** Successive blocks that used `readGas` together, or one that used more: their gas bounds what receipts and internal transfers take. */

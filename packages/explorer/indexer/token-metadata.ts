@@ -1,8 +1,10 @@
 import { asBuffer, bytesToBigint, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import type { ContractCall } from '../chain/chain-source.ts'
 import { plainText } from '../chain/plain-text.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { TokenMetadata, TokenStandard } from '../store/records.ts'
+
+/** Result of a call to a contract on the head's state; undefined when it fails, or takes too much gas, time or bytes. Never throws because of the contract. */
+export type ContractCall = (to: Hex, data: Uint8Array) => Promise<Uint8Array | undefined>
 
 const NAME = hexToBytes('0x06fdde03')
 const SYMBOL = hexToBytes('0x95d89b41')

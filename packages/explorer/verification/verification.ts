@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import type { ChainSource } from '../chain/chain-source.ts'
 import { askResult, type NodeRpc } from '../chain/node-rpc.ts'
+import type { ChainSource } from '../chain/rpc-chain.ts'
 import { keccak256Hex } from '../keccak.ts'
 import type { ContractStore } from '../store/contract-store.ts'
 import type { SqlReader } from '../store/sql/sql-reader.ts'

@@ -1,6 +1,6 @@
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import type { ChainSource } from '@tandem/explorer/chain/chain-source.ts'
+import type { ChainSource } from '@tandem/explorer/chain/rpc-chain.ts'
 import type { ChainRules } from '@tandem/explorer/chain/rules.ts'
 import { Indexer } from '@tandem/explorer/indexer/indexer.ts'
 import { EXPLORER_LIMITS } from '@tandem/explorer/limits.ts'

@@ -1,7 +1,7 @@
 import type { ApiContext } from '../api-route.ts'
 import type { Readiness } from '../readiness.ts'
 import { accountActions } from './account-actions.ts'
-import { blockActions } from './block-actions.ts'
+import { blockActions, statsActions, transactionActions } from './chain-actions.ts'
 import { contractActions } from './contract-actions.ts'
 import { logActions } from './log-actions.ts'
 import {
@@ -12,8 +12,6 @@ import {
   type Parameters,
 } from './module-answer.ts'
 import { proxyAnswer } from './proxy-actions.ts'
-import { statsActions } from './stats-actions.ts'
-import { transactionActions } from './transaction-actions.ts'
 
 /** Actions by module, as wallets, forge, hardhat and ethers call them (docs/explorer.md#modules). */
 const MODULES: Readonly<Record<string, ModuleActions>> = {

@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { recordAt } from '../../chain/chain-source.ts'
+import { recordAt } from '../../chain/rpc-chain.ts'
 import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { BlockRecord } from '../../store/records.ts'

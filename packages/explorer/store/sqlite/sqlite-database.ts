@@ -3,8 +3,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, namingFile } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
+import { type IndexStoreError, MIGRATIONS } from '../sql/schema.ts'
 import { blobOf, type SqlDatabase, type SqlRow, type SqlValue, type SqlWrites } from '../sql/sql-database.ts'
-import { migrate } from './migrate.ts'
 
 export interface SqliteOptions {
   readonly path: string
@@ -34,6 +34,19 @@ const indexUnreadable = (error: unknown, path: string): CodedError<IndexUnreadab
     { code: 'INDEX_UNREADABLE', path, reason: message ?? 'damaged' },
     { cause: error },
   )
+}
+
+/** Migrates an index to the newest layout. Throws INDEX_TOO_NEW. */
+const migrate = (database: DatabaseSync, path: string): void => {
+  const { user_version: found } = database.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (found > MIGRATIONS.length)
+    throw new CodedError<IndexStoreError>({ code: 'INDEX_TOO_NEW', path, found, known: MIGRATIONS.length })
+  for (let version = found; version < MIGRATIONS.length; version++) {
+    database.exec('BEGIN IMMEDIATE')
+    database.exec(MIGRATIONS[version] as string)
+    database.exec(`PRAGMA user_version = ${version + 1}`)
+    database.exec('COMMIT')
+  }
 }
 
 interface TableLayout {

@@ -1,6 +1,6 @@
 import { copyBytes, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
-import type { ContractCall } from '@tandem/explorer/chain/chain-source.ts'
+import type { ContractCall } from '@tandem/explorer/indexer/token-metadata.ts'
 import { EXPLORER_LIMITS } from '@tandem/explorer/limits.ts'
 import type { ChainBlock } from '../../../../src/chain/store/types.ts'
 import type { BlockEnv } from '../../../../src/evm/block-env.ts'

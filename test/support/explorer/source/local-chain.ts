@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import type { ChainSource, HeadState } from '@tandem/explorer/chain/chain-source.ts'
 import type { BlockShares } from '@tandem/explorer/chain/decode.ts'
+import type { ChainSource, HeadState } from '@tandem/explorer/chain/rpc-chain.ts'
 import type { ChainRules } from '@tandem/explorer/chain/rules.ts'
 import type {
   Block,
