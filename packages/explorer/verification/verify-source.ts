@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { bytesEqual, bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { VerifiedContract } from '../store/contract-store.ts'
 import { constructorTypes } from './abi/abi-types.ts'
 import { decodeParameters } from './abi/abi-values.ts'
@@ -6,7 +6,7 @@ import { compileContracts } from './compiler/compile-process.ts'
 import type { CompilerBuild } from './compiler/compiler-list.ts'
 import { type ContractIdentifier, parseIdentifier, type SourceInput } from './input/standard-input.ts'
 import type { CompiledContract } from './match/compiled-contract.ts'
-import { type ContractMatch, checkArguments, type DeployedContract, matchContract } from './match/match-contract.ts'
+import { type ContractMatch, type DeployedContract, matchContract } from './match/match-contract.ts'
 import { refuseVerification } from './verification-error.ts'
 
 /** Submission of a client: the source, compiler and name that a contract is said to have. */
@@ -80,18 +80,19 @@ const namesSameLibraries = (
     return given === undefined || String(given).toLowerCase() === address
   })
 
+/** Compares submitted constructor arguments with those of the chain; an empty submission leaves them to the chain. */
 const refuseWrongArguments = ({ match, compiled }: Found, submitted: Uint8Array): void => {
-  const check = checkArguments(match, submitted)
-  if (check.ok) return
-  if (check.actual === undefined)
+  const { constructorArguments: actual } = match
+  if (submitted.length === 0 || (actual !== undefined && bytesEqual(actual, submitted))) return
+  if (actual === undefined)
     throw refuseVerification(
       'WRONG_ARGUMENTS',
       'constructor arguments were given, but the creation of the contract is not known, or has other code; leave them out',
     )
-  const values = decodeParameters(constructorTypes(compiled.abi) ?? [], check.actual)
+  const values = decodeParameters(constructorTypes(compiled.abi) ?? [], actual)
   throw refuseVerification(
     'WRONG_ARGUMENTS',
-    `wrong constructor arguments: the contract was created with ${bytesToHex(check.actual).slice(2, 2_002) || 'none'}${values && values.length > 0 ? ` (${JSON.stringify(values).slice(1, -1).slice(0, 500)})` : ''}`,
+    `wrong constructor arguments: the contract was created with ${bytesToHex(actual).slice(2, 2_002) || 'none'}${values && values.length > 0 ? ` (${JSON.stringify(values).slice(1, -1).slice(0, 500)})` : ''}`,
   )
 }
 

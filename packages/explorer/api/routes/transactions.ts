@@ -6,7 +6,7 @@ import { transfersFromLogs } from '../../indexer/token-logs.ts'
 import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import { TRANSACTION_KINDS, type TransactionKind } from '../../store/records.ts'
-import type { TokenRow, TransactionRow } from '../../store/sql/rows.ts'
+import type { TransactionRow } from '../../store/sql/rows.ts'
 import { decodeCallByAbi, decodeLogByAbi } from '../../verification/abi/decoded-call.ts'
 import { failureText } from '../../verification/abi/failure-text.ts'
 import { decodeKnownCall, decodeKnownLog, knownFunctionName } from '../../verification/abi/known-signatures.ts'
@@ -19,7 +19,7 @@ import { ADDRESS, HASH, pageOfShape } from '../json-schema.ts'
 import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
 import { TRANSACTION_ITEM_SHAPE, TRANSACTION_SHAPE } from '../shapes.ts'
 import { internalTransfersOf } from './internal-transfers.ts'
-import { type TransferItem, tokenReference } from './transfers.ts'
+import { movementBody, tokenReference } from './transfers.ts'
 
 export const transactionItem = (row: TransactionRow) => ({
   hash: row.hash,
@@ -44,27 +44,12 @@ export const transactionItem = (row: TransactionRow) => ({
 })
 
 const transfersOf = async ({ index }: ApiContext, { receipt, firstLog }: IncludedReceipt) => {
-  const tokens = new Map<Hex, Promise<TokenRow | undefined>>()
-  const tokenOf = (address: Hex): Promise<TokenRow | undefined> => {
-    const token = tokens.get(address) ?? index.token(address)
-    tokens.set(address, token)
-    return token
-  }
-  const found: Promise<Omit<TransferItem, 'transactionHash' | 'blockNumber' | 'timestamp'>>[] = []
+  const found: Promise<ReturnType<typeof movementBody>>[] = []
   for (const [at, log] of receipt.logs.entries()) {
-    for (const { standard, from, to, amount, tokenId } of transfersFromLogs(log)) {
+    for (const movement of transfersFromLogs(log)) {
       if (found.length >= EXPLORER_LIMITS.api.transfers) return Promise.all(found)
-      found.push(
-        tokenOf(log.address).then(token => ({
-          logIndex: firstLog + at,
-          standard,
-          token: tokenReference(log.address, token),
-          from: checksumAddress(from),
-          to: checksumAddress(to),
-          amount: amount.toString(),
-          tokenId: tokenId === null ? null : tokenId.toString(),
-        })),
-      )
+      const token = index.token(log.address).then(row => tokenReference(log.address, row))
+      found.push(token.then(reference => movementBody({ ...movement, logIndex: firstLog + at }, reference)))
     }
   }
   return Promise.all(found)

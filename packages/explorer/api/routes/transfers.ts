@@ -1,6 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../keccak.ts'
 import type { TransferFilter } from '../../store/index-query.ts'
+import type { TransferRecord } from '../../store/records.ts'
 import type { TokenRow, TransferRow } from '../../store/sql/rows.ts'
 import type { ApiContext } from '../api-route.ts'
 import { type ListQuery, pageBody, pageRequest } from '../paging.ts'
@@ -12,17 +13,25 @@ export const tokenReference = (address: Hex, token: TokenRow | undefined) => ({
   decimals: token?.decimals ?? null,
 })
 
+/** Members of a movement of a token. */
+export const movementBody = (
+  { logIndex, standard, from, to, amount, tokenId }: Omit<TransferRecord, 'token' | 'position' | 'transactionIndex'>,
+  token: ReturnType<typeof tokenReference>,
+) => ({
+  logIndex,
+  standard,
+  token,
+  from: checksumAddress(from),
+  to: checksumAddress(to),
+  amount: amount.toString(),
+  tokenId: tokenId === null ? null : tokenId.toString(),
+})
+
 const transferItem = async ({ index }: ApiContext, row: TransferRow) => ({
   transactionHash: row.transactionHash,
   blockNumber: row.blockNumber,
   timestamp: row.timestamp,
-  logIndex: row.logIndex,
-  standard: row.standard,
-  token: tokenReference(row.token, await index.token(row.token)),
-  from: checksumAddress(row.from),
-  to: checksumAddress(row.to),
-  amount: row.amount.toString(),
-  tokenId: row.tokenId === null ? null : row.tokenId.toString(),
+  ...movementBody(row, tokenReference(row.token, await index.token(row.token))),
 })
 
 export type TransferItem = Awaited<ReturnType<typeof transferItem>>

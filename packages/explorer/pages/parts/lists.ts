@@ -4,7 +4,7 @@ import { emptyState } from '@tandem/web/parts.ts'
 import { ageOf } from '@tandem/web/times.ts'
 import type { blockItem } from '../../api/routes/blocks.ts'
 import type { transactionItem } from '../../api/routes/transactions.ts'
-import type { TransferItem } from '../../api/routes/transfers.ts'
+import type { movementBody, TransferItem } from '../../api/routes/transfers.ts'
 import type { PageContext } from '../page-route.ts'
 import { addressLink, blockLink, pathTo, tokenLink, transactionLink } from './links.ts'
 import { counted } from './pager.ts'
@@ -87,12 +87,7 @@ export const producersOf = (blocks: readonly BlockItem[]): readonly string[] =>
   blocks.flatMap(({ proposer, miner }) => [proposer, miner])
 
 /** Amount, token and unit of a transfer. */
-export const transferAmount = ({
-  amount,
-  token,
-  tokenId: id,
-  standard,
-}: Omit<TransferItem, 'transactionHash' | 'blockNumber' | 'timestamp'>): Html =>
+export const transferAmount = ({ amount, token, tokenId: id, standard }: ReturnType<typeof movementBody>): Html =>
   html`${standard === 'ERC-721' ? null : tokenAmount(amount, token.decimals)} ${tokenLink(token)}${tokenId(id)}`
 
 export const transferTable = (items: readonly TransferItem[], labels: Labels, nowMs: number, empty: Html): Html => {

@@ -1,4 +1,4 @@
-import { bytesEqual, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { constructorTypes } from '../abi/abi-types.ts'
 import { isCanonical } from '../abi/abi-values.ts'
 import { type CodeComparison, compareCode } from './compare-code.ts'
@@ -98,16 +98,4 @@ const matchCreation = (
   const types = constructorTypes(abi)
   if (types === undefined || !isCanonical(types, constructorArguments)) return undefined
   return { sameMetadata: comparison.sameMetadata, constructorArguments }
-}
-
-type ArgumentsCheck = { readonly ok: true } | { readonly ok: false; readonly actual: Uint8Array | undefined }
-
-/** Compares submitted constructor arguments with those of the chain; an empty submission leaves them to the chain. */
-export const checkArguments = (
-  match: ContractMatch & { readonly matches: true },
-  submitted: Uint8Array,
-): ArgumentsCheck => {
-  const actual = match.constructorArguments
-  if (submitted.length === 0 || (actual !== undefined && bytesEqual(actual, submitted))) return { ok: true }
-  return { ok: false, actual }
 }
