@@ -38,7 +38,10 @@ export const bytesFromDigits = (digits: string): Uint8Array => {
 export const copyBytes = (bytes: Uint8Array): Uint8Array =>
   bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.prototype.slice.call(bytes)
 
-/** Gives the memory of bytes back at once, where it is theirs alone; they must not be used again, and are empty. */
+/**
+ * Gives the memory of bytes back at once, where it is theirs alone: megabytes would wait for the next garbage collection. They must not be used
+ * again, and are empty.
+ */
 export const freeBytes = ({ byteLength, buffer }: Uint8Array): void => {
   if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength) buffer.transfer(0)
 }
@@ -82,17 +85,9 @@ export const bytesEqual = (a: Uint8Array, b: Uint8Array): boolean =>
 
 export const compareBytes = (a: Uint8Array, b: Uint8Array): number => Buffer.compare(asBuffer(a), asBuffer(b))
 
-/**
- * Returns the memory of bytes at once, if they have a buffer of their own: megabytes would wait for the next garbage collection. The bytes
- * must not be used afterwards.
- */
-export const freeMemory = ({ buffer, byteLength }: Uint8Array): void => {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
-}
-
 const LARGE_BYTES = 64 * 1024
 
-/** The same for those of the arrays that are large; the garbage collector returns small ones faster. */
+/** Frees those of some arrays that are large; the garbage collector returns small ones faster. */
 export const freeLarge = (all: readonly Uint8Array[]): void => {
-  for (const bytes of all) if (bytes.byteLength >= LARGE_BYTES) freeMemory(bytes)
+  for (const bytes of all) if (bytes.byteLength >= LARGE_BYTES) freeBytes(bytes)
 }

@@ -1,6 +1,6 @@
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
-import { freeMemory } from '@tandem/base/bytes.ts'
+import { freeBytes } from '@tandem/base/bytes.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
@@ -84,7 +84,7 @@ const joined = async (parts: readonly Uint8Array[]): Promise<Uint8Array> => {
   for (const part of parts) {
     row.set(part, at)
     at += part.byteLength
-    freeMemory(part)
+    freeBytes(part)
     await sliceOver()
   }
   return row

@@ -1,7 +1,7 @@
 import { Cancelled } from '@tandem/base/async/cancellation.ts'
 import { FairSemaphore, type Release } from '@tandem/base/async/fair-semaphore.ts'
 import { nextSlice } from '@tandem/base/async/time-slice.ts'
-import { freeMemory } from '@tandem/base/bytes.ts'
+import { freeBytes } from '@tandem/base/bytes.ts'
 import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { limitExceeded } from '../errors.ts'
@@ -63,7 +63,7 @@ export class RequestGate {
       return ''
     }
     const text = body.toString('utf8')
-    freeMemory(body)
+    freeBytes(body)
     return this.#releasing(this.#router.handle(text, endpoint, charge), release)
   }
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
-import { freeMemory } from '@tandem/base/bytes.ts'
+import { freeBytes } from '@tandem/base/bytes.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { ResponseChunk, ResponseStream } from '../router/response.ts'
@@ -76,7 +76,7 @@ export const writeStream = async (
   const {
     write = responseChunk => {
       const bytes = bytesOf(responseChunk)
-      return out.write(bytes, () => freeMemory(bytes))
+      return out.write(bytes, () => freeBytes(bytes))
     },
     writeTimeout = new WriteTimeout(),
     client,

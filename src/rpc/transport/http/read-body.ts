@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { freeMemory } from '@tandem/base/bytes.ts'
+import { freeBytes } from '@tandem/base/bytes.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { BODIES_FULL } from '../../router/budgets.ts'
@@ -67,7 +67,7 @@ export const readAway = (request: IncomingMessage): Promise<boolean> =>
 const grown = (buffer: Buffer, used: number, needed: number, most: number): Buffer<ArrayBuffer> => {
   const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(Math.max(FIRST_BYTES, 2 * buffer.byteLength), most)))
   buffer.copy(larger, 0, 0, used)
-  freeMemory(buffer)
+  freeBytes(buffer)
   return larger
 }
 
@@ -106,7 +106,7 @@ export const readBody = (request: IncomingMessage, meter: Meter, done: (result: 
       chunk.copy(text, bytes)
       bytes = to
       // Megabytes in pieces would wait for the collector.
-      freeMemory(chunk)
+      freeBytes(chunk)
     }
   }
   const finish = (): void => end(text.byteLength === bytes ? text : text.subarray(0, bytes))

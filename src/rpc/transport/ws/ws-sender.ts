@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
-import { freeMemory } from '@tandem/base/bytes.ts'
+import { freeBytes } from '@tandem/base/bytes.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import type { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
@@ -147,7 +147,7 @@ export class SocketSender {
       writeTimeout.sent(responseChunk.length)
       const flushed = new Promise<void>(resolve => {
         client.send(responseChunk, { binary: false, fin: false }, () => {
-          if (typeof responseChunk !== 'string') freeMemory(responseChunk)
+          if (typeof responseChunk !== 'string') freeBytes(responseChunk)
           resolve()
         })
       })

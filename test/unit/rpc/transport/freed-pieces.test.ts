@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { freeMemory } from '@tandem/base/bytes.ts'
+import { freeBytes } from '@tandem/base/bytes.ts'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { eventually } from '../../../support/node-process.ts'
@@ -60,8 +60,8 @@ test('a WebSocket returns the memory of the pieces of an answer when they are wr
 
 test('bytes that share their memory with others stay', () => {
   const all = new Uint8Array(100)
-  freeMemory(all.subarray(10, 20))
+  freeBytes(all.subarray(10, 20))
   expect(all.byteLength).toBe(100)
-  freeMemory(all)
+  freeBytes(all)
   expect(all.byteLength).toBe(0)
 })
