@@ -1,15 +1,9 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { Clock } from '@tandem/base/clock.ts'
-import type { Logger } from '@tandem/base/logger.ts'
 import { FAUCET_LIMITS } from '../config/limits/faucet.ts'
-import type { FaucetNode } from './faucet-node.ts'
+import type { SenderOptions } from './sender.ts'
 
-interface BalanceOptions {
-  readonly node: FaucetNode
+interface BalanceOptions extends Pick<SenderOptions, 'node' | 'floorWei' | 'clock' | 'logger'> {
   readonly address: Hex
-  readonly floorWei: bigint
-  readonly clock: Pick<Clock, 'nowMs'>
-  readonly logger: Logger
   /** Grants of the last 24 hours. */
   readonly granted: () => number
 }

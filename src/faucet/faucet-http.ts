@@ -10,8 +10,8 @@ import { FAUCET_PATH, type Site } from '@tandem/web/site.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FAUCET_LIMITS } from '../config/limits/faucet.ts'
 import { formPage, grantPage, noGrantPage } from './faucet-pages.ts'
-import { type FaucetService, type GrantAnswer, isRefusal, nextGrantMs } from './faucet-service.ts'
-import type { FaucetRefusal } from './grant-rule.ts'
+import { type FaucetService, type GrantAnswer, isRefusal } from './faucet-service.ts'
+import { eligibleAtMs, type FaucetRefusal } from './grant-rule.ts'
 import type { WorkSolution } from './proof-of-work.ts'
 import { answerTo, type RefusalAnswer } from './refusal-answer.ts'
 
@@ -148,7 +148,7 @@ const showGrant = async (request: FastifyRequest, reply: FastifyReply, options: 
   if (faucet === undefined) return reply
   const grant = /^0x[0-9a-f]{40}$/.test(address) ? faucet.grant(address as Hex) : undefined
   if (grant === undefined) return sendNoGrant(request, reply, options)
-  const nextMs = nextGrantMs(grant)
+  const nextMs = eligibleAtMs(grant.reservedAtMs)
   if (wantsJson(request)) return sendJson(reply, 200, { ...grantJson({ ...grant, nextMs }), state: grant.state })
   return sendPage(request, reply, 200, grantPage(options.site, grant, { nextMs, nowMs: options.clock.nowMs() }))
 }

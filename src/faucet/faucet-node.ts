@@ -11,33 +11,26 @@ export type FaucetNodeError =
   /** JSON-RPC error of the node. */
   | { readonly code: 'NODE_REFUSED'; readonly method: string; readonly message: string }
 
-/** Requests of the faucet to a node. Throws CodedError<FaucetNodeError>. */
-export interface FaucetNode {
-  chainId(): Promise<number>
-  genesisHash(): Promise<Hex>
-  balance(address: Hex): Promise<bigint>
-  /** True for an account with code. */
-  isContract(address: Hex): Promise<boolean>
-  gasPrice(): Promise<bigint>
-  nonce(address: Hex, at: 'latest' | 'pending'): Promise<number>
-  send(raw: Hex): Promise<void>
-  /** Number of the block that includes a transaction; undefined: none; 'unavailable': the node has not fetched all of its blocks yet. */
-  blockOf(hash: Hex): Promise<number | 'unavailable' | undefined>
-}
+/** Requests of the faucet to a node. */
+export type FaucetNode = ReturnType<typeof createFaucetNode>
 
-export const createFaucetNode = (call: NodeCall): FaucetNode => {
+/** Creates the requests to a node. They throw CodedError<FaucetNodeError>. */
+export const createFaucetNode = (call: NodeCall) => {
   const ask = (method: string, ...params: readonly unknown[]): Promise<unknown> => askNode(call, method, params)
   return {
     chainId: async () => Number(quantity(await ask('eth_chainId'))),
     genesisHash: async () => hashFrom(await ask('eth_getBlockByNumber', '0x0', false)),
-    balance: async address => quantity(await ask('eth_getBalance', address, 'latest')),
-    isContract: async address => (await ask('eth_getCode', address, 'latest')) !== '0x',
+    balance: async (address: Hex) => quantity(await ask('eth_getBalance', address, 'latest')),
+    /** True for an account with code. */
+    isContract: async (address: Hex) => (await ask('eth_getCode', address, 'latest')) !== '0x',
     gasPrice: async () => quantity(await ask('eth_gasPrice')),
-    nonce: async (address, at) => Number(quantity(await ask('eth_getTransactionCount', address, at))),
-    send: async raw => {
+    nonce: async (address: Hex, at: 'latest' | 'pending') =>
+      Number(quantity(await ask('eth_getTransactionCount', address, at))),
+    send: async (raw: Hex): Promise<void> => {
       await ask('eth_sendRawTransaction', raw)
     },
-    blockOf: async hash => {
+    /** Number of the block that includes a transaction; undefined: none; 'unavailable': the node has not fetched all of its blocks yet. */
+    blockOf: async (hash: Hex): Promise<number | 'unavailable' | undefined> => {
       try {
         const receipt = (await ask('eth_getTransactionReceipt', hash)) as { readonly blockNumber?: unknown } | null
         return receipt === null ? undefined : Number(quantity(receipt.blockNumber))

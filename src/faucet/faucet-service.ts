@@ -1,65 +1,48 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { waitUntil } from '@tandem/base/async/delay.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { Clock } from '@tandem/base/clock.ts'
 import { type CodedError, isCoded } from '@tandem/base/errors.ts'
-import type { Logger } from '@tandem/base/logger.ts'
 import { FAUCET_LIMITS, type FaucetPolicy } from '../config/limits/faucet.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { parseRecipient } from './address-form.ts'
 import { FaucetBalance } from './balance.ts'
-import type { FaucetNode } from './faucet-node.ts'
-import { eligibleAtMs, type FaucetRefusal, refusalError } from './grant-rule.ts'
+import { type FaucetRefusal, refusalError } from './grant-rule.ts'
 import type { Grant, GrantStore } from './grant-store.ts'
 import { FaucetLedger } from './ledger.ts'
 import { ProofOfWork, type WorkPuzzle, type WorkSolution, workBitsOf } from './proof-of-work.ts'
-import { FaucetSender } from './sender.ts'
-import type { FaucetAccount } from './transfer.ts'
+import { FaucetSender, type SenderOptions } from './sender.ts'
 
 type FaucetMetrics = ReturnType<typeof createFaucetMetrics>
 
-const createFaucetMetrics = (metrics: Metrics) => ({
-  grants: metrics.counter({ name: 'faucet_grants_total', help: 'Grants reserved' }),
-  refusals: metrics.counter({ name: 'faucet_refusals_total', help: 'Requests refused, by reason', labels: ['reason'] }),
-})
-
-/** Figures of a running faucet. */
-interface FaucetFigures {
-  balanceWei(): bigint
-  isLow(): boolean
-  unsettled(): number
-}
-
-/** Declares the gauges of a faucet. */
-const addFaucetGauges = (metrics: Metrics, figures: FaucetFigures): void => {
+const createFaucetMetrics = (metrics: Metrics, store: GrantStore, balance: FaucetBalance) => {
   metrics.gauge({
     name: 'faucet_balance_wei',
     help: 'Balance of the faucet when it was last read',
-    read: () => Number(figures.balanceWei()),
+    read: () => Number(balance.wei),
   })
   metrics.gauge({
     name: 'faucet_low_balance_state',
     help: '1: less than two days of the outflow are left',
-    read: () => Number(figures.isLow()),
+    read: () => Number(balance.isLow),
   })
   metrics.gauge({
     name: 'faucet_unsettled_transactions',
     help: 'Grants that no block includes yet',
-    read: () => figures.unsettled(),
+    read: () => store.unsettled(),
   })
+  return {
+    grants: metrics.counter({ name: 'faucet_grants_total', help: 'Grants reserved' }),
+    refusals: metrics.counter({
+      name: 'faucet_refusals_total',
+      help: 'Requests refused, by reason',
+      labels: ['reason'],
+    }),
+  }
 }
 
-interface FaucetServiceOptions {
-  readonly store: GrantStore
-  readonly node: FaucetNode
-  readonly account: FaucetAccount
+/** Parts of the faucet, its policy, and the metrics where they are wanted. */
+export interface FaucetServiceOptions extends SenderOptions {
   readonly policy: FaucetPolicy
-  /** Least gas price of the chain. */
-  readonly floorWei: bigint
-  /** Called when the disk has failed: nothing more is sent by this process. */
-  readonly onFatal?: (error: Error) => void
-  readonly clock: Clock
-  readonly logger: Logger
   readonly metrics?: Metrics
 }
 
@@ -100,13 +83,7 @@ export class FaucetService {
     this.#ledger = new FaucetLedger(store, policy, clock)
     this.#balance = new FaucetBalance({ ...options, address: account.address, granted: () => this.#ledger.granted() })
     this.#sender = new FaucetSender(options)
-    if (metrics === undefined) return
-    this.#metrics = createFaucetMetrics(metrics)
-    addFaucetGauges(metrics, {
-      balanceWei: () => this.#balance.wei,
-      isLow: () => this.#balance.isLow,
-      unsettled: () => store.unsettled(),
-    })
+    this.#metrics = metrics && createFaucetMetrics(metrics, store, this.#balance)
   }
 
   get address(): Hex {
@@ -226,5 +203,3 @@ const shortHash = (client: string): string =>
   createHash('sha256').update(`faucet:${client}`).digest('hex').slice(0, CLIENT_CHARS)
 
 export const isRefusal = (error: unknown): error is CodedError<FaucetRefusal> => isCoded(error)
-/** Time of the next grant of an address. */
-export const nextGrantMs = ({ reservedAtMs }: Grant): number => eligibleAtMs(reservedAtMs)

@@ -1,11 +1,7 @@
-import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
-import type { Logger } from '@tandem/base/logger.ts'
 import { DEVNET_FAUCET, type FaucetCaps, PUBLIC_FAUCET } from '../config/limits/faucet.ts'
 import { allowsFaucet, type NetworkParams } from '../config/networks.ts'
-import type { Metrics } from '../metrics/registry.ts'
-import type { FaucetNode } from './faucet-node.ts'
-import { FaucetService } from './faucet-service.ts'
+import { FaucetService, type FaucetServiceOptions } from './faucet-service.ts'
 import { GrantStore } from './grant-store.ts'
 import { createFaucetAccount } from './transfer.ts'
 
@@ -14,18 +10,14 @@ type OpenFaucetError =
   | { readonly code: 'FAUCET_ON_MAINNET'; readonly chainId: number }
   | { readonly code: 'FAUCET_WRONG_CHAIN'; readonly chainId: number; readonly expected: number }
 
-interface OpenFaucetOptions {
+interface OpenFaucetOptions extends Pick<FaucetServiceOptions, 'node' | 'clock' | 'logger' | 'metrics'> {
   /** Network whose tokens are given away; development chains may have another chain id. */
   readonly params: Pick<NetworkParams, 'faucet' | 'chainId' | 'devHelpers' | 'baseFee'>
-  readonly node: FaucetNode
   readonly privateKey: Uint8Array
   readonly storePath: string
   /** Caps other than those of the network's policy. */
   readonly caps?: FaucetCaps
   readonly onFatal: (error: Error) => void
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics?: Metrics
 }
 
 /** Throws FAUCET_ON_MAINNET. */

@@ -8,7 +8,8 @@ import type { FaucetNode } from './faucet-node.ts'
 import type { GrantStore, SignedGrant } from './grant-store.ts'
 import { type FaucetAccount, priceOfTransfer } from './transfer.ts'
 
-interface SenderOptions {
+/** Parts of the faucet, and the rules of its chain that the sender follows. */
+export interface SenderOptions {
   readonly store: GrantStore
   readonly node: FaucetNode
   readonly account: FaucetAccount

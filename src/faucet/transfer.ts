@@ -16,14 +16,12 @@ interface TransferFields {
 }
 
 /** Account of the faucet: signs transfers of one grant, and nothing else. */
-export interface FaucetAccount {
-  readonly address: Hex
-  transfer(fields: TransferFields): { readonly raw: Hex; readonly hash: Hex }
-}
+export type FaucetAccount = ReturnType<typeof createFaucetAccount>
 
-export const createFaucetAccount = (privateKey: Uint8Array, chainId: number): FaucetAccount => ({
+/** Creates the account of a key on a chain. */
+export const createFaucetAccount = (privateKey: Uint8Array, chainId: number) => ({
   address: addressFromPrivateKey(privateKey),
-  transfer({ to, nonce, gasPrice }) {
+  transfer({ to, nonce, gasPrice }: TransferFields): { readonly raw: Hex; readonly hash: Hex } {
     const unsigned: UnsignedTransaction = {
       type: 0,
       chainId,
