@@ -1,16 +1,11 @@
-import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { BlockRewards, BlockShares } from '../chain/block/economy.ts'
+import type { Economy } from '../chain/block/economy.ts'
 import type { DevHelpers } from '../chain/dev/dev-helpers.ts'
-import type { LogText } from '../chain/logs/log-service.ts'
-import type { SimulatedChainBlock } from '../chain/simulation-service.ts'
-import type { LogQuery } from '../chain/store/types.ts'
+import type { LogService } from '../chain/logs/log-service.ts'
+import type { SimulationService } from '../chain/simulation-service.ts'
 import type { TypedData } from '../crypto/keys/typed-data.ts'
-import type { SimulationRequest } from '../evm/calls/simulate/types.ts'
-import type { NodeAddress } from '../network/core/dial-scheduler.ts'
-import type { PeerDescription } from '../network/describe-peer.ts'
-import type { NodeDescription } from '../network/network.ts'
-import type { SupplySchedule } from '../rules/money/supply.ts'
+import type { Network } from '../network/network.ts'
+import type { MiningService } from '../powchain/mining/mining-service.ts'
 
 /** Errors of a Wallet, thrown as CodedError. */
 export type WalletError =
@@ -59,22 +54,8 @@ export interface HealthStatus {
   readonly target?: number | null
 }
 
-/** Supply after a block, wei: total = genesis + minted - burnt (docs/design/money.md#supply). */
-interface SupplyAt {
-  readonly number: number
-  readonly totalSupply: bigint
-  readonly totalMinted: bigint
-  readonly totalBurnt: bigint
-}
-
 /** Reads of the economy; undefined when the block is unknown. */
-export interface EconomyPort {
-  rewards(number: number): Promise<BlockRewards | undefined>
-  shares(number: number): Promise<BlockShares | undefined>
-  /** Periods of the reward from the first one on, at most `limit` of them. */
-  schedule(limit: number): SupplySchedule
-  supply(number: number): Promise<SupplyAt | undefined>
-}
+export type EconomyPort = Pick<Economy, 'rewards' | 'shares' | 'schedule' | 'supply'>
 
 /** Header of the proof chain as clients see it. */
 export interface ProofHeaderInfo {
@@ -105,36 +86,19 @@ export interface ProofChainPort {
 }
 
 /** Work for external miners, and the status of this node's own miner. */
-export interface MiningPort {
-  running(): boolean
-  /** Hashes per second: of the node's own miner and as reported by external miners. */
-  hashrate(): bigint
-  /** Returns [sealHash, seed, target, number]; undefined while there is no work. */
-  work(coinbase: Hex | undefined): readonly [Hex, Hex, Hex, Hex] | undefined
-  submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): boolean | Promise<boolean>
-  submitHashrate(rate: bigint, id: Hex): boolean
-  /** Calls back when work may have changed; returns the unsubscribe function. */
-  onWork(listener: () => void): () => void
-}
+export type MiningPort = Pick<
+  MiningService,
+  'running' | 'hashrate' | 'work' | 'submitWork' | 'submitHashrate' | 'onWork'
+>
 
 /** Blocks of calls that are never committed (eth_simulateV1). */
-export interface SimulationPort {
-  run(request: SimulationRequest, client: string, cancellation?: Cancellation): Promise<readonly SimulatedChainBlock[]>
-}
+export type SimulationPort = Pick<SimulationService, 'run'>
 
-/** Interface of the helpers of a development chain; a mapped type, so that other objects than the class can implement it. */
-export type DevPort = { readonly [Member in keyof DevHelpers]: DevHelpers[Member] }
+/** Helpers of a development chain; a mapped type, so that other objects than the class can implement it. */
+export type DevPort = Pick<DevHelpers, keyof DevHelpers>
 
 /** Log queries over block ranges in another thread, which also writes the JSON. */
-export interface LogQueryPort {
-  /** Rejects with Cancelled when cancelled. `charge` gets the bytes of the result so far, as it grows; what it throws ends the query. */
-  text(query: LogQuery, client: string, cancellation?: Cancellation, charge?: (bytes: number) => void): Promise<LogText>
-}
+export type LogQueryPort = Pick<LogService, 'text'>
 
-/** Peers of the node, for its operator (network/network.ts). */
-export interface PeersPort {
-  peers(): readonly PeerDescription[]
-  self(): NodeDescription
-  addPeer(address: NodeAddress): void
-  removePeer(id: string): boolean
-}
+/** Peers of the node, for its operator. */
+export type PeersPort = Pick<Network, 'peers' | 'self' | 'addPeer' | 'removePeer'>

@@ -33,14 +33,7 @@ const CRASHED = errorText('null', serverError('request handler crashed'))
 const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
 
 /** Dispatcher of requests. Returns a promise only when a handler returned one, and a stream only when one of the results is one. */
-export interface Router {
-  /** Handles a request body; `charge` receives the sum of the weights of its calls. */
-  handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse>
-}
-
-export const createRouter = (options: RouterOptions): Router => new RequestRouter(options)
-
-class RequestRouter implements Router {
+export class Router {
   readonly #log: Logger
   readonly #caller: MethodCaller
 
@@ -49,7 +42,7 @@ class RequestRouter implements Router {
     this.#caller = new MethodCaller(log, metrics, ledger, onRefused)
   }
 
-  /** A fault of the router costs the client its response, never the process. */
+  /** Handles a body; `charge` gets the sum of the weights of its calls. A fault costs the client its response, never the process. */
   handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
     try {
       const answer = this.#handle(body, endpoint, charge)

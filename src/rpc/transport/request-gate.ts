@@ -31,10 +31,10 @@ export const isSmallCall = (body: Uint8Array): boolean => !isLarge(body) && !sta
  * rotation. One large body is decoded per event-loop turn.
  */
 export class RequestGate {
-  readonly #router: Router
+  readonly #router: Pick<Router, 'handle'>
   readonly #semaphore: FairSemaphore
 
-  constructor(router: Router, ledger = new ClientBudget(RPC_LIMITS.budgets.memory)) {
+  constructor(router: Pick<Router, 'handle'>, ledger = new ClientBudget(RPC_LIMITS.budgets.memory)) {
     this.#router = router
     // Waiting bodies are bounded by their bytes.
     this.#semaphore = new FairSemaphore(RPC_LIMITS.parsedBytes, () => limitExceeded('too many requests'), ledger)

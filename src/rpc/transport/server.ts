@@ -7,36 +7,26 @@ import { readTls, type TlsFiles, watchTls } from '@tandem/base/fs/tls-files.ts'
 import { collectYoungGarbage } from '@tandem/base/worker/garbage.ts'
 import type { FastifyInstance } from 'fastify'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import type { HealthStatus } from '../ports.ts'
 import type { Budgets } from '../router/budgets.ts'
 import { textOfResponse } from '../router/response.ts'
+import type { AccessRules } from './clients/access.ts'
 import { type ClientRules, Clients } from './clients/clients.ts'
 import { createHttp, type HttpOptions } from './http/http.ts'
-import type { NodePages } from './http/routes.ts'
 import { createRpcService, type RpcService, type RpcServiceOptions } from './service.ts'
 import { attachWebSockets } from './ws/ws.ts'
 
-export interface RpcServerOptions extends RpcServiceOptions {
+/** Options of a port; those of access are by default: no origins, every host, and no check of origins. */
+export interface RpcServerOptions
+  extends RpcServiceOptions,
+    Partial<AccessRules>,
+    Partial<Pick<HttpOptions, 'wsPaths' | 'wsRedirect' | 'compression' | 'health' | 'pages'>> {
   readonly host: string
   /** Port to listen on; 0 takes a free one. */
   readonly port: number
-  readonly wsPaths?: readonly string[]
-  readonly wsRedirect?: string | null
-  /** Origins of web pages that may call, or `*`; none by default. */
-  readonly cors?: readonly string[]
-  /** Refuses calls of web pages whose origin is neither in `cors` nor local; otherwise only the response is withheld from the page. */
-  readonly checkOrigin?: boolean
-  /** Accepted names in the Host header, or `*` (default). */
-  readonly hosts?: readonly string[]
   /** How clients are told apart, and their limits. */
   readonly clientRules?: ClientRules
   /** Files of the certificate; omitted: the port is not encrypted. */
   readonly tls?: TlsFiles
-  /** Compresses responses for clients that accept gzip. */
-  readonly compression?: boolean
-  readonly health?: () => HealthStatus
-  /** Pages for browsers; omitted: none. */
-  readonly pages?: NodePages
   /** Additional routes on the same port (explorer, faucet), which may call methods of the HTTP endpoint. */
   readonly routes?: (app: FastifyInstance, call: RpcCall) => void | Promise<void>
 }
@@ -84,32 +74,16 @@ export const createRpcServer = async (options: RpcServerOptions, shared?: RpcSer
 const attachTransports = (options: RpcServerOptions, service: RpcService, tls: HttpOptions['tls']) => {
   const { params } = options.view
   const { gate, budgets, hub, endpoints } = service
-  const paths = options.wsPaths ?? params.wsPaths
-  const redirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
-  const hosts = options.hosts ?? ['*']
+  const { wsPaths = params.wsPaths, wsRedirect = params.wsRedirect } = options
+  const { hosts = ['*'], cors = [], checkOrigin = false, compression = false } = options
+  const { health = () => ({ healthy: true }), pages, mining, log } = options
   const clients = new Clients(options.clientRules ?? {})
-  const access = { cors: options.cors ?? [], hosts, checkOrigin: options.checkOrigin ?? false }
-  const common = { gate, ...access, clients, budgets }
+  const common = { gate, cors, hosts, checkOrigin, clients, budgets, wsPaths, wsRedirect }
   const http = createHttp({
-    ...common,
-    endpoint: endpoints.http,
-    wsPaths: paths,
-    wsRedirect: redirect,
-    tls,
-    compression: options.compression ?? false,
-    health: options.health ?? (() => ({ healthy: true })),
-    pages: options.pages,
-    mining: options.mining,
+    ...{ ...common, endpoint: endpoints.http, tls, compression, health, pages, mining },
     routes: async app =>
       options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoints.http))),
   })
-  const sockets = attachWebSockets(http.server, {
-    ...common,
-    endpoint: endpoints.ws,
-    hub,
-    paths,
-    redirect,
-    log: options.log,
-  })
+  const sockets = attachWebSockets(http.server, { ...common, endpoint: endpoints.ws, hub, log })
   return { http, sockets }
 }

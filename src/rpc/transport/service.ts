@@ -11,7 +11,7 @@ import type { RefusalListener } from '../router/method-caller.ts'
 import { createRpcMetrics } from '../router/metrics.ts'
 import { textOfResponse } from '../router/response.ts'
 import { ResponseCache } from '../router/response-cache.ts'
-import { createRouter } from '../router/router.ts'
+import { Router } from '../router/router.ts'
 import { FilterManager } from '../subscriptions/filters.ts'
 import { SharedCriteria } from '../subscriptions/shared-criteria.ts'
 import { SubscriptionHub } from '../subscriptions/subscription-hub.ts'
@@ -59,7 +59,7 @@ export const createRpcService = (options: RpcServiceOptions): RpcService => {
     ...defined({ proofChain: options.proofChain, mining: options.mining }),
   })
   const responseCache = new ResponseCache(view)
-  const router = createRouter({ log, ledger: budgets.memory, ...defined({ metrics, onRefused: options.onRefused }) })
+  const router = new Router({ log, ledger: budgets.memory, ...defined({ metrics, onRefused: options.onRefused }) })
   const namespaces = options.namespaces ?? view.params.namespaces
   const parts = { filters, responseCache, budgets }
   const endpoints = {
@@ -117,25 +117,6 @@ const createEndpoint = (
   parts: Pick<Context, 'filters' | 'responseCache' | 'budgets'>,
 ): Endpoint => {
   const methods = withDisabled(methodsFor(namespaces, options), options.disabledMethods ?? [])
-  const context: Context = { ...servicesOf(options), ...parts, methods, namespaces, socket: null, client: '' }
+  const context: Context = { ...options, ...parts, methods, namespaces, socket: null, client: '' }
   return { methods: new Map(Object.entries(methods)), context }
 }
-
-const servicesOf = ({
-  view,
-  pool,
-  calls,
-  simulations,
-  wallet,
-  info,
-  economy,
-  proofChain,
-  mining,
-  trace,
-  peers,
-  dev,
-  logQueryPort,
-}: Services): Services => ({
-  ...{ view, pool, calls, simulations, wallet, info },
-  ...defined({ economy, proofChain, mining, trace, peers, dev, logQueryPort }),
-})

@@ -80,7 +80,7 @@ const mining: MiningPort = {
   running: () => true,
   hashrate: () => 500n,
   work: () => [hashOf('seal'), hashOf('seed'), hashOf('target'), '0x2'],
-  submitWork: nonce => nonce === '0x0000000000000001',
+  submitWork: async nonce => nonce === '0x0000000000000001',
   submitHashrate: () => true,
 }
 const streamOf = (...pieces: readonly string[]): TraceAnswer => {

@@ -6,7 +6,7 @@ export interface AccessRules {
   readonly hosts: readonly string[]
   /** Origins of web pages that may read responses; `localhost` for every page of this machine, `*` for any. */
   readonly cors: readonly string[]
-  /** Calls of web pages of other origins are refused. */
+  /** Refuses calls of web pages whose origin is neither listed nor local; otherwise only the response is withheld from the page. */
   readonly checkOrigin: boolean
 }
 

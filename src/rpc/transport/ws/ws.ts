@@ -4,16 +4,15 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { Budgets } from '../../router/budgets.ts'
-import { hostAllowed, originAllowed } from '../clients/access.ts'
-import type { ClientIdentity, Clients } from '../clients/clients.ts'
+import { type AccessRules, hostAllowed, originAllowed } from '../clients/access.ts'
+import type { ClientIdentity } from '../clients/clients.ts'
+import type { RouteOptions } from '../http/routes.ts'
 import { WsConnection, type WsConnectionOptions } from './ws-connection.ts'
 
-interface WsOptions extends Omit<WsConnectionOptions, 'identity'> {
-  readonly clients: Clients
-  readonly paths: readonly string[]
-  readonly redirect: string | null
-  readonly cors: readonly string[]
-  readonly hosts: readonly string[]
+interface WsOptions
+  extends Omit<WsConnectionOptions, 'identity'>,
+    Pick<AccessRules, 'cors' | 'hosts'>,
+    Pick<RouteOptions, 'clients' | 'wsPaths' | 'wsRedirect'> {
   readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'sockets'>
 }
 
@@ -113,9 +112,9 @@ interface Refusal {
 
 const refusalOf = (request: IncomingMessage, options: WsOptions): Refusal | undefined => {
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
-  if (path === options.redirect)
-    return { status: '301 Moved Permanently', headers: `location: ${options.paths[0]}\r\n` }
-  if (!options.paths.includes(path)) return { status: '404 Not Found' }
+  if (path === options.wsRedirect)
+    return { status: '301 Moved Permanently', headers: `location: ${options.wsPaths[0]}\r\n` }
+  if (!options.wsPaths.includes(path)) return { status: '404 Not Found' }
   if (!hostAllowed(options.hosts, request.headers.host)) return { status: '403 Forbidden' }
   return originAllowed(options.cors, request.headers.origin) ? undefined : { status: '403 Forbidden' }
 }

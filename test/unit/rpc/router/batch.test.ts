@@ -6,7 +6,7 @@ import type { Context } from '../../../../src/rpc/router/context.ts'
 import { method } from '../../../../src/rpc/router/method.ts'
 import { StreamedJson } from '../../../../src/rpc/router/raw-json.ts'
 import { type ResponseStream, type RpcResponse, streamOf } from '../../../../src/rpc/router/response.ts'
-import { createRouter } from '../../../../src/rpc/router/router.ts'
+import { Router } from '../../../../src/rpc/router/router.ts'
 
 const CHUNK = RPC_LIMITS.chunkChars
 const AHEAD = RPC_LIMITS.batchAheadBytes
@@ -22,7 +22,7 @@ const routerOver = (answer: (call: number, context: Context) => unknown) => {
     methods: new Map([['big', method({ summary: '', params: [], result: {}, handler })] as const]),
     context: { budgets, client: 'a', cancellation: connection } as never,
   }
-  const router = createRouter({ log: { error() {} } as never })
+  const router = new Router({ log: { error() {} } as never })
   return {
     connection,
     held: () => budgets.answers.held,
@@ -154,7 +154,7 @@ test.each([
   '[{"id":1,"method":"late"},{"id":2,"method":"big"}]',
 ])('a fault of the node while it reads %s is an error for the client, and nothing is thrown', async body => {
   const faults: object[] = []
-  const router = createRouter({ log: { error: (fields: object) => void faults.push(fields) } as never })
+  const router = new Router({ log: { error: (fields: object) => void faults.push(fields) } as never })
   const late = method({ summary: '', params: [], result: {}, handler: () => turn() })
   const get = (name: string) => {
     if (name === 'big') throw new Error('a fault')

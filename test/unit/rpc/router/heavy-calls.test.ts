@@ -5,7 +5,7 @@ import { METHODS } from '../../../../src/rpc/methods/methods.ts'
 import { createBudgets } from '../../../../src/rpc/router/budgets.ts'
 import type { Endpoint } from '../../../../src/rpc/router/method.ts'
 import { method } from '../../../../src/rpc/router/method.ts'
-import { createRouter } from '../../../../src/rpc/router/router.ts'
+import { Router } from '../../../../src/rpc/router/router.ts'
 
 const settle = () => new Promise(resolve => setImmediate(resolve))
 const weightOf = (name: string): number => METHODS[name]?.weight as number
@@ -34,7 +34,7 @@ test('a client that asks for all kinds of heavy work at once has as much in prog
   const methods = new Map(NAMES.map(name => [name, declared(name)] as const))
   const from = (client: string) => ({ methods, context: { client, budgets: createBudgets() } }) as unknown as Endpoint
   const ledger = new ClientBudget(RPC_LIMITS.budgets.memory)
-  const router = createRouter({ log: { error() {} } as never, ledger })
+  const router = new Router({ log: { error() {} } as never, ledger })
   const answers = Array.from({ length: 40 }, (_, id) =>
     router.handle(JSON.stringify({ jsonrpc: '2.0', id, method: NAMES[id % NAMES.length] }), from('hostile')),
   )

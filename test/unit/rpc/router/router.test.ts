@@ -180,14 +180,14 @@ describe('a handler that fails unexpectedly', () => {
 
 describe('turns', () => {
   test('gives others their turn while a batch of slow answers is made', async () => {
-    const { createRouter } = await import('../../../../src/rpc/router/router.ts')
+    const { Router } = await import('../../../../src/rpc/router/router.ts')
     const { method } = await import('../../../../src/rpc/router/method.ts')
     const spin = (ms: number): void => {
       const end = performance.now() + ms
       while (performance.now() < end);
     }
     const slow = method({ summary: '', params: [], result: {}, handler: () => spin(4) })
-    const router = createRouter({ log: { error() {} } as never })
+    const router = new Router({ log: { error() {} } as never })
     const later = method({ summary: '', params: [], result: {}, handler: async () => spin(4) })
     const endpoint = {
       methods: new Map([['slow', slow] as const, ['later', later] as const]),
@@ -209,10 +209,10 @@ describe('turns', () => {
   })
 
   test('answers what cannot be written as JSON instead of rejecting', async () => {
-    const { createRouter } = await import('../../../../src/rpc/router/router.ts')
+    const { Router } = await import('../../../../src/rpc/router/router.ts')
     const { method } = await import('../../../../src/rpc/router/method.ts')
     const odd = method({ summary: '', params: [], result: {}, handler: async () => 1n })
-    const router = createRouter({ log: { error() {} } as never })
+    const router = new Router({ log: { error() {} } as never })
     const endpoint = {
       methods: new Map([['odd', odd] as const]),
       context: { budgets: createBudgets(), client: 'a' } as never,
@@ -228,14 +228,14 @@ describe('large answers', () => {
     message: `response too large, at most ${RPC_LIMITS.answerBytes} bytes: ask for less at once`,
   }
   const routerOver = async (result: unknown) => {
-    const { createRouter } = await import('../../../../src/rpc/router/router.ts')
+    const { Router } = await import('../../../../src/rpc/router/router.ts')
     const { method } = await import('../../../../src/rpc/router/method.ts')
     let calls = 0
     const handler = () => {
       calls++
       return result
     }
-    const router = createRouter({ log: { error() {} } as never })
+    const router = new Router({ log: { error() {} } as never })
     const endpoint = {
       methods: new Map([['big', method({ summary: '', params: [], result: {}, handler })] as const]),
       context: { budgets: createBudgets(), client: 'a' } as never,
