@@ -15,21 +15,11 @@ import { FaucetSender, type SenderOptions } from './sender.ts'
 type FaucetMetrics = ReturnType<typeof createFaucetMetrics>
 
 const createFaucetMetrics = (metrics: Metrics, store: GrantStore, balance: FaucetBalance) => {
-  metrics.gauge({
-    name: 'faucet_balance_wei',
-    help: 'Balance of the faucet when it was last read',
-    read: () => Number(balance.wei),
-  })
-  metrics.gauge({
-    name: 'faucet_low_balance_state',
-    help: '1: less than two days of the outflow are left',
-    read: () => Number(balance.isLow),
-  })
-  metrics.gauge({
-    name: 'faucet_unsettled_transactions',
-    help: 'Grants that no block includes yet',
-    read: () => store.unsettled(),
-  })
+  metrics.readGauge('faucet_balance_wei', 'Balance of the faucet when it was last read', () => Number(balance.wei))
+  metrics.readGauge('faucet_low_balance_state', '1: less than two days of the outflow are left', () =>
+    Number(balance.isLow),
+  )
+  metrics.readGauge('faucet_unsettled_transactions', 'Grants that no block includes yet', () => store.unsettled())
   return {
     grants: metrics.counter({ name: 'faucet_grants_total', help: 'Grants reserved' }),
     refusals: metrics.counter({

@@ -10,11 +10,7 @@ export const collectProcessMetrics = (metrics: Metrics, version: string): (() =>
   metrics
     .gauge({ name: 'process_build_info', help: 'Always 1; the version is the label', labels: ['version', 'node'] })
     .set({ version, node: process.version }, 1)
-  metrics.gauge({
-    name: 'process_uptime_seconds',
-    help: 'Time since the process started',
-    read: () => process.uptime(),
-  })
+  metrics.readGauge('process_uptime_seconds', 'Time since the process started', () => process.uptime())
   memory(metrics)
   cpu(metrics)
   const stopDelay = eventLoopDelay(metrics)
@@ -35,39 +31,27 @@ const memory = (metrics: Metrics): void => {
       return Number.NaN
     }
   }
-  metrics.gauge({ name: 'process_resident_memory_bytes', help: 'Resident set', read: residentSet })
-  metrics.gauge({ name: 'process_heap_used_bytes', help: 'JavaScript heap in use', read: read('used_heap_size') })
-  metrics.gauge({ name: 'process_heap_total_bytes', help: 'JavaScript heap reserved', read: read('total_heap_size') })
-  metrics.gauge({
-    name: 'process_external_memory_bytes',
-    help: 'Memory outside the heap held by objects',
-    read: read('external_memory'),
-  })
+  metrics.readGauge('process_resident_memory_bytes', 'Resident set', residentSet)
+  metrics.readGauge('process_heap_used_bytes', 'JavaScript heap in use', read('used_heap_size'))
+  metrics.readGauge('process_heap_total_bytes', 'JavaScript heap reserved', read('total_heap_size'))
+  metrics.readGauge('process_external_memory_bytes', 'Memory outside the heap held by objects', read('external_memory'))
 }
 
 const cpu = (metrics: Metrics): void => {
   const usage = (field: 'user' | 'system') => () => process.cpuUsage()[field] / 1e6
-  metrics.gauge({
-    name: 'process_cpu_user_seconds',
-    help: 'CPU time in user mode since the start',
-    read: usage('user'),
-  })
-  metrics.gauge({
-    name: 'process_cpu_system_seconds',
-    help: 'CPU time in the kernel since the start',
-    read: usage('system'),
-  })
+  metrics.readGauge('process_cpu_user_seconds', 'CPU time in user mode since the start', usage('user'))
+  metrics.readGauge('process_cpu_system_seconds', 'CPU time in the kernel since the start', usage('system'))
   let last = performance.eventLoopUtilization()
-  metrics.gauge({
-    name: 'process_event_loop_busy_ratio',
-    help: 'Share of the time since the last scrape in which the main thread was busy',
-    read: () => {
+  metrics.readGauge(
+    'process_event_loop_busy_ratio',
+    'Share of the time since the last scrape in which the main thread was busy',
+    () => {
       const now = performance.eventLoopUtilization()
       const { utilization } = performance.eventLoopUtilization(now, last)
       last = now
       return utilization
     },
-  })
+  )
 }
 
 /** Delay of timers on the main thread: the first sign that something blocks consensus. Reset at each scrape. */

@@ -37,10 +37,6 @@ interface MetricOptions<Label extends string> {
   readonly help: string
   readonly labels?: readonly Label[]
 }
-interface GaugeOptions<Label extends string> extends MetricOptions<Label> {
-  /** Called at each scrape for the current value, instead of updating the gauge. Not with labels. */
-  readonly read?: () => number
-}
 interface HistogramOptions<Label extends string> extends MetricOptions<Label> {
   readonly buckets?: readonly number[]
 }
@@ -56,16 +52,15 @@ export class Metrics {
     return new Counter({ ...this.#common(options) })
   }
 
-  gauge<Label extends string = never>(options: GaugeOptions<Label>): Gauge<Label> {
+  gauge<Label extends string = never>(options: MetricOptions<Label>): Gauge<Label> {
     checkName(options.name, UNITS)
-    const { read } = options
-    const gauge: Gauge<Label> = new Gauge({
-      ...this.#common(options),
-      ...(read && {
-        collect: () => gauge.set(read()),
-      }),
-    })
-    return gauge
+    return new Gauge({ ...this.#common(options) })
+  }
+
+  /** Declares a gauge whose value is read at each scrape. */
+  readGauge(name: string, help: string, read: () => number): void {
+    const gauge = this.gauge({ name, help })
+    this.onScrape(() => gauge.set(read()))
   }
 
   histogram<Label extends string = never>(options: HistogramOptions<Label>): Histogram<Label> {

@@ -10,32 +10,28 @@ export interface PoolMetrics {
 
 /** Metrics of the pool; sizes and drops are read from the pool at each scrape. */
 export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics => {
-  metrics.gauge({
-    name: 'txpool_pending_transactions',
-    help: 'Executable in the next block',
-    read: () => pool.counts().pending,
-  })
-  metrics.gauge({
-    name: 'txpool_queued_transactions',
-    help: 'Waiting for a nonce, for funds or for a lower base fee',
-    read: () => pool.counts().queued,
-  })
-  metrics.gauge({
-    name: 'txpool_overrun_accounts',
-    help: 'Senders remembered because a heavy transaction of theirs was stopped for lack of time',
-    read: () => pool.overrunSenders,
-  })
-  metrics.gauge({ name: 'txpool_sender_accounts', help: 'Senders with pooled transactions', read: () => pool.senders })
-  metrics.gauge({
-    name: 'txpool_pending_used_ratio',
-    help: 'Share of the room for ready transactions in use; at 1 the largest senders are trimmed',
-    read: () => pool.slots().ready / pool.limits.pending,
-  })
-  metrics.gauge({
-    name: 'txpool_queued_used_ratio',
-    help: 'Share of the room for transactions behind a nonce gap in use',
-    read: () => pool.slots().queued / pool.limits.queued,
-  })
+  metrics.readGauge('txpool_pending_transactions', 'Executable in the next block', () => pool.counts().pending)
+  metrics.readGauge(
+    'txpool_queued_transactions',
+    'Waiting for a nonce, for funds or for a lower base fee',
+    () => pool.counts().queued,
+  )
+  metrics.readGauge(
+    'txpool_overrun_accounts',
+    'Senders remembered because a heavy transaction of theirs was stopped for lack of time',
+    () => pool.overrunSenders,
+  )
+  metrics.readGauge('txpool_sender_accounts', 'Senders with pooled transactions', () => pool.senders)
+  metrics.readGauge(
+    'txpool_pending_used_ratio',
+    'Share of the room for ready transactions in use; at 1 the largest senders are trimmed',
+    () => pool.slots().ready / pool.limits.pending,
+  )
+  metrics.readGauge(
+    'txpool_queued_used_ratio',
+    'Share of the room for transactions behind a nonce gap in use',
+    () => pool.slots().queued / pool.limits.queued,
+  )
   countDrops(metrics, pool)
   const overruns = metrics.counter({
     name: 'txpool_overruns_total',

@@ -14,12 +14,15 @@ export type NetworkMetrics = ReturnType<typeof createNetworkMetrics>
 
 /** Declares the metrics of the network; sizes are read at each scrape. */
 export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes) => {
-  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
-  gauge('network_inbound_peers', 'Peers that connected to this node', () => sizes().inbound)
-  gauge('network_outbound_peers', 'Peers this node connected to', () => sizes().outbound)
-  gauge('network_connected_validators', 'Peers that proved to be committee members', () => sizes().validators)
-  gauge('network_pending_connections', 'Connections during their handshake', () => sizes().pending)
-  gauge('network_known_peers', 'Nodes whose record is kept', () => sizes().known)
+  metrics.readGauge('network_inbound_peers', 'Peers that connected to this node', () => sizes().inbound)
+  metrics.readGauge('network_outbound_peers', 'Peers this node connected to', () => sizes().outbound)
+  metrics.readGauge(
+    'network_connected_validators',
+    'Peers that proved to be committee members',
+    () => sizes().validators,
+  )
+  metrics.readGauge('network_pending_connections', 'Connections during their handshake', () => sizes().pending)
+  metrics.readGauge('network_known_peers', 'Nodes whose record is kept', () => sizes().known)
   const messages = metrics.counter({
     name: 'network_messages_total',
     help: 'Messages by kind; skipped ones were beyond a quota, late, of no use, or of no member',

@@ -59,16 +59,15 @@ export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
 
 /** Declares the metrics of the proof chain: its final tip and what waits for a block. */
 const declareProofMetrics = (metrics: Metrics, pool: ProofPool, verifier: WorkVerifier): void => {
-  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
-  gauge('powchain_height', 'Height of the final proof tip', () => pool.head.proofState.tipHeight)
-  gauge('powchain_pending_headers', 'Valid proof headers that no block includes yet', () => pool.size)
-  gauge('powchain_difficulty_hashes', 'Expected hashes behind the final proof tip', () =>
+  metrics.readGauge('powchain_height', 'Height of the final proof tip', () => pool.head.proofState.tipHeight)
+  metrics.readGauge('powchain_pending_headers', 'Valid proof headers that no block includes yet', () => pool.size)
+  metrics.readGauge('powchain_difficulty_hashes', 'Expected hashes behind the final proof tip', () =>
     Number(2n ** 256n / (pool.head.proofState.tipTarget + 1n)),
   )
-  gauge('powchain_tip_age_blocks', 'Main blocks since the anchor of the final proof tip', () =>
+  metrics.readGauge('powchain_tip_age_blocks', 'Main blocks since the anchor of the final proof tip', () =>
     Math.max(0, pool.head.number - pool.head.proofState.tipAnchor),
   )
-  gauge(
+  metrics.readGauge(
     'powchain_argon2_hashes',
     'Argon2id hashes computed for headers and shares since the start',
     () => verifier.count,
@@ -84,21 +83,18 @@ const declareSyncMetrics = (
   target: () => number | undefined,
 ): void => {
   const own = () => chain.headBlock.header.number
-  metrics.gauge({
-    name: 'sync_target_number',
-    help: 'Block number to sync to by the heads of the peers',
-    read: () => Math.max(own(), target() ?? 0),
-  })
-  metrics.gauge({
-    name: 'sync_distance_blocks',
-    help: 'Blocks between the own head and that number; 0 while no head of a peer is known',
-    read: () => Math.max(0, (target() ?? 0) - own()),
-  })
+  metrics.readGauge('sync_target_number', 'Block number to sync to by the heads of the peers', () =>
+    Math.max(own(), target() ?? 0),
+  )
+  metrics.readGauge(
+    'sync_distance_blocks',
+    'Blocks between the own head and that number; 0 while no head of a peer is known',
+    () => Math.max(0, (target() ?? 0) - own()),
+  )
 }
 
 /** Declares the metrics of head, blocks and consensus. */
 const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: ConsensusEngine): void => {
-  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
   /** Exports a count of the engine as a counter; a new engine starts at 0. */
   const counted = (name: string, help: string, read: () => number): void => {
     const counter = metrics.counter({ name, help })
@@ -109,24 +105,24 @@ const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: ConsensusEn
       last = now
     })
   }
-  gauge('chain_head_number', 'Number of the last committed block', () => chain.headBlock.header.number)
-  gauge('chain_head_age_seconds', 'Age of the last committed block by its own timestamp', () =>
+  metrics.readGauge('chain_head_number', 'Number of the last committed block', () => chain.headBlock.header.number)
+  metrics.readGauge('chain_head_age_seconds', 'Age of the last committed block by its own timestamp', () =>
     Math.max(0, Date.now() / 1000 - chain.headBlock.header.timestamp),
   )
-  gauge('consensus_round', 'Round of the open height', () => engine.status().round)
-  gauge('consensus_committee_validators', 'Size of the committee', () => engine.status().committeeSize)
-  gauge(
+  metrics.readGauge('consensus_round', 'Round of the open height', () => engine.status().round)
+  metrics.readGauge('consensus_committee_validators', 'Size of the committee', () => engine.status().committeeSize)
+  metrics.readGauge(
     'consensus_last_decision_seconds',
     'Proposal to decision of the last block',
     () => engine.status().lastDecisionMs / 1000,
   )
-  gauge(
+  metrics.readGauge(
     'consensus_missing_validators',
     'Members that keep the height from being decided: unreachable, or not heard from round 2 on',
     () => engine.status().missing.length,
   )
   const voting = () => (engine.status().mode === 'voting' ? 1 : 0)
-  gauge('consensus_voting_state', '1 while this node votes', voting)
+  metrics.readGauge('consensus_voting_state', '1 while this node votes', voting)
   counted('consensus_decisions_total', 'Blocks decided here since the start', () => engine.status().decided)
   counted('consensus_late_decisions_total', 'Those of them decided above round 0', () => engine.status().decidedLate)
   counted('consensus_round_changes_total', 'Rounds given up by this node', () => engine.status().roundChanges)

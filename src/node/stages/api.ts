@@ -128,16 +128,14 @@ const createMining = (
   const logger = part('powchain')
   const extraNonce = new Uint8Array(randomBytes(EXTRA_NONCE_BYTES))
   const service = new MiningService({ params, pool, coinbase: mining?.coinbase ?? null, extraNonce, clock, logger })
-  observer?.metrics.gauge({
-    name: 'mining_hash_rate_hashes',
-    help: 'Hashes per second, own and submitted',
-    read: () => Number(service.hashrate()),
-  })
-  observer?.metrics.gauge({
-    name: 'mining_solution_count',
-    help: 'Valid solutions of work of this node since the start',
-    read: () => service.found,
-  })
+  observer?.metrics.readGauge('mining_hash_rate_hashes', 'Hashes per second, own and submitted', () =>
+    Number(service.hashrate()),
+  )
+  observer?.metrics.readGauge(
+    'mining_solution_count',
+    'Valid solutions of work of this node since the start',
+    () => service.found,
+  )
   const refresh = () => service.refresh()
   const stops = [chain.onCommitted(refresh), pool.onAdded(refresh), pool.onReset(refresh)]
   teardown.add(async () => {

@@ -30,21 +30,17 @@ export interface StratumFigures extends WorkerRates {
 
 /** Declares the gauges of a server. */
 export const addStratumGauges = (metrics: Metrics, server: StratumFigures): void => {
-  metrics.gauge({ name: 'stratum_open_connections', help: 'Connected miners', read: () => server.connections })
-  metrics.gauge({
-    name: 'stratum_active_workers_count',
-    help: 'Workers with an accepted share in the last ten minutes',
-    read: () => server.active(),
-  })
-  metrics.gauge({
-    name: 'stratum_hash_rate_hashes',
-    help: 'Hashes per second that the shares of the last ten minutes show',
-    read: () => server.hashrate(),
-  })
-  metrics.gauge({
-    name: 'stratum_argon2_hashes',
-    help: 'Argon2id hashes computed for shares since the start',
-    read: () => server.argon2Count,
-  })
-  metrics.gauge({ name: 'stratum_banned_addresses_count', help: 'Banned addresses', read: () => server.banned() })
+  metrics.readGauge('stratum_open_connections', 'Connected miners', () => server.connections)
+  metrics.readGauge('stratum_active_workers_count', 'Workers with an accepted share in the last ten minutes', () =>
+    server.active(),
+  )
+  metrics.readGauge('stratum_hash_rate_hashes', 'Hashes per second that the shares of the last ten minutes show', () =>
+    server.hashrate(),
+  )
+  metrics.readGauge(
+    'stratum_argon2_hashes',
+    'Argon2id hashes computed for shares since the start',
+    () => server.argon2Count,
+  )
+  metrics.readGauge('stratum_banned_addresses_count', 'Banned addresses', () => server.banned())
 }

@@ -59,16 +59,16 @@ const declare = (metrics: Metrics): Declared => {
   })
   const gauges: RpcGauges[] = []
   const sum = (read: (item: RpcGauges) => number) => () => gauges.reduce((total, item) => total + read(item), 0)
-  metrics.gauge({
-    name: 'rpc_open_connections',
-    help: 'Open WebSocket connections',
-    read: sum(item => item.connections()),
-  })
-  metrics.gauge({
-    name: 'rpc_active_subscriptions',
-    help: 'Subscriptions of all connections',
-    read: sum(item => item.subscriptions()),
-  })
+  metrics.readGauge(
+    'rpc_open_connections',
+    'Open WebSocket connections',
+    sum(item => item.connections()),
+  )
+  metrics.readGauge(
+    'rpc_active_subscriptions',
+    'Subscriptions of all connections',
+    sum(item => item.subscriptions()),
+  )
   declareBudgets(metrics, gauges)
 
   const tallies = new Map<string, Tally>()

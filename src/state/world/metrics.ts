@@ -17,9 +17,7 @@ export const declareStateMetrics = (metrics: Metrics, world: WorldState): void =
     reads.inc({ table: 'slot', cache: 'miss' }, now.slotMisses - seen.slotMisses)
     Object.assign(seen, now)
   })
-  metrics.gauge({
-    name: 'state_history_blocks',
-    help: 'Blocks before the head whose state can be read',
-    read: () => Math.max(0, world.number - world.oldest),
-  })
+  metrics.readGauge('state_history_blocks', 'Blocks before the head whose state can be read', () =>
+    Math.max(0, world.number - world.oldest),
+  )
 }

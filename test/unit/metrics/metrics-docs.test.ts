@@ -11,7 +11,7 @@ const textsOf = (folder: string, ending: string): readonly string[] =>
     .map(path => readFileSync(`${ROOT}/${folder}/${path}`, 'utf8'))
 
 /** A name in quotes at the place of a metric's name: a member of its options, or the first argument of a part's own helper. */
-const DECLARED = /(?:name: |gauge\(|counted\(|\[)\s*'([a-z][a-z0-9]*(?:_[a-z0-9]+)+)'/g
+const DECLARED = /(?:name: |[gG]auge\(|counted\(|\[)\s*'([a-z][a-z0-9]*(?:_[a-z0-9]+)+)'/g
 const declaredIn = (source: string): readonly string[] =>
   /metrics/i.test(source) ? [...source.matchAll(DECLARED)].map(([, name]) => name as string) : []
 
@@ -29,7 +29,7 @@ test('every metric is described on a page', () => {
 test('a declaration is found in each of its forms', () => {
   const source = `
     metrics.counter({ name: 'txpool_one_total', help: '' })
-    gauge('txpool_two_bytes', '', read)
+    metrics.readGauge('txpool_two_bytes', '', read)
     counted(
       'txpool_three_total', '')
     const HELP = { a: ['txpool_four_total', ''] }`

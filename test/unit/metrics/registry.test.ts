@@ -20,7 +20,7 @@ test('counter, gauge and histogram in Prometheus text', async () => {
 test('a gauge may be read at the scrape, one with labels through onScrape', async () => {
   const metrics = new Metrics()
   let value = 1
-  metrics.gauge({ name: 'pool_pending_transactions', help: 'x', read: () => value })
+  metrics.readGauge('pool_pending_transactions', 'x', () => value)
   const peers = metrics.gauge({ name: 'network_connected_peers', help: 'x', labels: ['direction'] })
   metrics.onScrape(() => peers.set({ direction: 'in' }, value))
   expect(await metrics.render()).toContain('pool_pending_transactions 1\n')
