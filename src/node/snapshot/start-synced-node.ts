@@ -6,49 +6,33 @@ import { takeStaged } from './staged-store.ts'
 /** Starts a node, and again on the staged store once a snapshot is complete, with the same ports. Throws as `startNode`. */
 export const startSyncedNode = async (options: NodeOptions, deps: NodeDeps): Promise<RunningNode> => {
   await takeStaged(options.dataDir)
-  return new RenewedNode(options, deps).start()
-}
-
-class RenewedNode {
-  readonly #options: NodeOptions
-  readonly #deps: NodeDeps
-  #node: RunningNode | undefined
-  #renewal: Promise<void> = Promise.resolve()
-  #isStopped = false
-
-  constructor(options: NodeOptions, deps: NodeDeps) {
-    this.#options = options
-    this.#deps = deps
-  }
-
-  async start(): Promise<RunningNode> {
-    const onSnapshot = () => {
-      this.#renewal = this.#renew()
-    }
-    const node = await startNode(this.#options, { ...this.#deps, onSnapshot })
-    this.#node = node
-    return { genesisHash: node.genesisHash, urls: node.urls, stop: () => this.#stop() }
-  }
-
-  async #stop(): Promise<void> {
-    this.#isStopped = true
-    await this.#renewal
-    await this.#node?.stop()
-  }
-
+  let node: RunningNode | undefined
+  let renewal: Promise<void> = Promise.resolve()
+  let isStopped = false
   /** Clients see closed connections while the trie of the new state is built. */
-  async #renew(): Promise<void> {
-    const node = this.#node
-    if (node === undefined || this.#isStopped) return
+  const renew = async (): Promise<void> => {
+    if (node === undefined || isStopped) return
+    const { urls, stop } = node
     try {
-      await node.stop()
-      this.#node = undefined
-      await takeStaged(this.#options.dataDir)
-      const next = await startNode(atSamePorts(this.#options, node.urls), this.#deps)
-      this.#node = next
+      await stop()
+      node = undefined
+      await takeStaged(options.dataDir)
+      node = await startNode(atSamePorts(options, urls), deps)
     } catch (error) {
-      this.#deps.onFatal(error instanceof Error ? error : new Error(String(error)))
+      deps.onFatal(error instanceof Error ? error : new Error(String(error)))
     }
+  }
+  const onSnapshot = () => {
+    renewal = renew()
+  }
+  node = await startNode(options, { ...deps, onSnapshot })
+  return {
+    ...node,
+    async stop() {
+      isStopped = true
+      await renewal
+      await node?.stop()
+    },
   }
 }
 

@@ -1,6 +1,6 @@
-import { toQuantity } from '@tandem/base/bytes.ts'
+import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { includedTransactionFromBlock } from '../../chain/store/included.ts'
-import type { ChainBlock } from '../../chain/store/types.ts'
+import type { ChainBlock, SyncStatus } from '../../chain/store/types.ts'
 import type { Withdrawal } from '../../primitives/ethereum-body.ts'
 import { type Header, headerHash } from '../../primitives/header.ts'
 import type { ProofHeaderInfo } from '../ports.ts'
@@ -77,3 +77,9 @@ export const encodeProofHeaderInfo = (header: ProofHeaderInfo): object => {
   const final = includedIn === null ? null : toQuantity(includedIn)
   return { ...header, ...toQuantities({ number, anchorNumber, timestamp }), includedIn: final }
 }
+
+/** Sync status of eth_syncing and of the syncing subscription; the last two members are present only during snapshot sync. */
+export const encodeSyncStatus = ({ states, ...blocks }: SyncStatus): Record<string, Hex> => ({
+  ...toQuantities(blocks),
+  ...(states && toQuantities({ pulledStates: states.pulled, knownStates: states.known })),
+})

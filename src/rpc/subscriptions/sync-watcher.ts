@@ -1,5 +1,5 @@
 import type { ChainView } from '../../chain/store/types.ts'
-import { encodeSyncStatus } from '../encode/sync.ts'
+import { encodeSyncStatus } from '../encode/block.ts'
 import { notifyInTurns } from './notification-work.ts'
 import { deliverNotification, encodeOnce, type SubscriptionEntry } from './subscription-entry.ts'
 

@@ -4,7 +4,7 @@ import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
 import { blobBaseFee } from '../../../rules/money/blob-fee.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { listOf, objectOf, SYNC_SCHEMA } from '../../codecs/schemas.ts'
-import { encodeSyncStatus } from '../../encode/sync.ts'
+import { encodeSyncStatus } from '../../encode/block.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 
