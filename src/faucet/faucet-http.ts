@@ -106,8 +106,7 @@ const sendJson = (reply: FastifyReply, status: number, body: object): FastifyRep
     .send(JSON.stringify(body))
 
 const sendPage = (request: FastifyRequest, reply: FastifyReply, status: number, page: string): FastifyReply => {
-  const accepted = request.headers['accept-encoding']
-  const acceptEncoding = typeof accepted === 'string' ? accepted : undefined
+  const acceptEncoding = request.headers['accept-encoding']
   const response = pageResponse(page, { status, acceptEncoding, cacheControl: 'no-store' })
   return reply
     .code(status)

@@ -24,7 +24,7 @@ import type { SecureChannel } from './transport/secure-channel.ts'
 import { type Listener, listen } from './transport/transport.ts'
 
 /** Description of this node for its operator. */
-export interface NodeDescription {
+interface NodeDescription {
   readonly id: string
   readonly client: string
   /** tandem://id@host:port; null: the address is not published. */

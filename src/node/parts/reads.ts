@@ -138,14 +138,8 @@ interface TracePartsOptions {
 }
 
 /** Creates the trace service, which gets the environment of each block's transactions. */
-export const createTraces = ({
-  store,
-  params,
-  engine,
-  rules,
-  logger,
-}: TracePartsOptions): TracePort & { close(): Promise<void> } => {
-  const service = new TraceService({ store, params, engine, logger })
+export const createTraces = ({ rules, ...options }: TracePartsOptions): TracePort & { close(): Promise<void> } => {
+  const service = new TraceService(options)
   const describe = (block: TracedBlock): TraceBlock => {
     // Functions cannot cross threads, and the worker has the params.
     const { params: _, blockHash, stateRoot, ...env } = rules.committedEnv(block)

@@ -59,7 +59,7 @@ export interface CoreStage {
 
 /** Builds the core; nothing is decided before the engine is started. The pool has read its journal. */
 export const createCoreStage = async (storage: StorageStage): Promise<CoreStage> => {
-  const { options, part, observer, memory, opened, devStart, sources, head } = storage
+  const { options, deps, part, observer, memory, opened, devStart, sources, head } = storage
   const executor = createExecutor({
     mode: options.execution,
     logger: part('evm'),
@@ -72,10 +72,12 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
     head,
     executor,
     pool: pool.side,
-    clock: storage.deps.clock,
+    clock: deps.clock,
     logger: part('chain'),
   })
-  watchFork(storage, chain)
+  const tipHeight = () => opened.proofPool.head.proofState.tipHeight
+  const forks = new ForkWatch(options.genesis.params, tipHeight(), part('powchain'))
+  chain.onCommitted(({ block }) => forks.onBlock(block.header.number, tipHeight()))
   const peers = await openPeers(storage, chain, pool)
   const consensus = consensusOptions(storage, pool, peers)
   const { genesis, devnet = {}, ephemeral = false } = options
@@ -90,7 +92,11 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   const target = () => peers?.view.proven ?? peers?.view.target
   observer?.watch({ ...opened, chain, engine, memory, execution: options.execution, target })
   const isAlone = isAloneOf(storage, chain)
-  const health = healthOf(storage, { chain, engine, peers, dev }, isAlone)
+  const health = createHealth({
+    ...{ chain, engine, isAlone, clock: deps.clock, genesisHash: opened.genesisHash },
+    blockTimeMs: dev?.blockTimeMs ?? (() => genesis.params.blockTimeMs),
+    ...(peers && { syncing: () => peers.syncing, peers: () => peers.view }),
+  })
   return { executor, pool, chain, peers, dev, engine, health, syncing: syncingOf({ chain, peers, isAlone }) }
 }
 
@@ -119,27 +125,6 @@ const syncingOf = ({
     const { number } = chain.headBlock.header
     return { startingBlock: number, currentBlock: number, highestBlock: number }
   }
-}
-
-const healthOf = (
-  { options: { genesis }, deps, opened }: StorageStage,
-  { chain, engine, peers, dev }: Pick<CoreStage, 'chain' | 'engine' | 'peers' | 'dev'>,
-  isAlone: () => boolean,
-): CoreStage['health'] =>
-  createHealth({
-    chain,
-    engine,
-    genesisHash: opened.genesisHash,
-    blockTimeMs: dev?.blockTimeMs ?? (() => genesis.params.blockTimeMs),
-    ...(peers && { syncing: () => peers.syncing, peers: () => peers.view }),
-    isAlone,
-    clock: deps.clock,
-  })
-
-const watchFork = ({ options, part, opened }: StorageStage, chain: Chain): void => {
-  const { proofPool } = opened
-  const watch = new ForkWatch(options.genesis.params, proofPool.head.proofState.tipHeight, part('powchain'))
-  chain.onCommitted(({ block }) => watch.onBlock(block.header.number, proofPool.head.proofState.tipHeight))
 }
 
 const createPool = ({ options, deps, teardown, part, observer, opened, devStart, head }: StorageStage): PoolParts => {

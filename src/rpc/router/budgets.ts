@@ -4,22 +4,6 @@ import { openFileLimit } from '@tandem/base/fs/open-files.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { limitExceeded, type RpcError } from '../errors.ts'
 
-/** Budgets of the memory and connections that clients of one server may hold. */
-export interface Budgets {
-  /** Ledger of the memory of all kinds of work together. */
-  readonly memory: ClientBudget
-  /** Bytes of requests being received or handled. */
-  readonly bodies: ClientBudget
-  /** Bytes of responses and notifications that their reader has not taken yet. */
-  readonly answers: ClientBudget
-  /** Bytes of the criteria of filters and subscriptions, and of the subscriptions themselves. */
-  readonly criteria: ClientBudget
-  readonly filters: ClientBudget
-  /** Connections, WebSockets among them. */
-  readonly connections: FairPlaces
-  readonly sockets: FairPlaces
-}
-
 /**
  * Limits of connections where the process may have `openFiles` open: the database and the peers need some of them, and a write that finds
  * none left ends the node. A client has a quarter, as without such a limit.
@@ -39,16 +23,25 @@ export const socketLimits = (connections: number, perClient?: number): BudgetLim
   return { total, client: Math.min(perClient ?? sockets.client, total) }
 }
 
-export const createBudgets = (socketsPerClient?: number): Budgets => {
-  const { memory, bodies, answers, criteria, filters } = RPC_LIMITS.budgets
-  const ledger = new ClientBudget(memory)
+/** Budgets of the memory and connections that clients of one server may hold. */
+export type Budgets = ReturnType<typeof createBudgets>
+
+/** Creates the budgets of a server. */
+export const createBudgets = (socketsPerClient?: number) => {
+  const { budgets } = RPC_LIMITS
+  /** Ledger of the memory of all kinds of work together. */
+  const memory = new ClientBudget(budgets.memory)
   const connections = connectionLimits(openFileLimit())
   return {
-    memory: ledger,
-    bodies: new ClientBudget(bodies, ledger),
-    answers: new ClientBudget(answers, ledger),
-    criteria: new ClientBudget(criteria, ledger),
-    filters: new ClientBudget(filters),
+    memory,
+    /** Bytes of requests being received or handled. */
+    bodies: new ClientBudget(budgets.bodies, memory),
+    /** Bytes of responses and notifications that their reader has not taken yet. */
+    answers: new ClientBudget(budgets.answers, memory),
+    /** Bytes of the criteria of filters and subscriptions, and of the subscriptions themselves. */
+    criteria: new ClientBudget(budgets.criteria, memory),
+    filters: new ClientBudget(budgets.filters),
+    /** Connections, WebSockets among them. */
     connections: new FairPlaces(connections),
     sockets: new FairPlaces(socketLimits(connections.total, socketsPerClient)),
   }

@@ -88,10 +88,13 @@ interface HubOptions {
 /** Delivers events of the chain and the pool to the subscribed connections. */
 export class SubscriptionHub {
   readonly #pauseIfDue: (client: string) => Promise<void> | undefined
-  readonly #heads = new Set<SubscriptionEntry>()
-  readonly #pending = new Set<SubscriptionEntry>()
+  /** Subscriptions without a state of their own, by kind. */
+  readonly #plain = {
+    newHeads: new Set<SubscriptionEntry>(),
+    newPendingTransactions: new Set<SubscriptionEntry>(),
+    newProofHeaders: new Set<SubscriptionEntry>(),
+  }
   readonly #syncing: SyncWatcher
-  readonly #proofs = new Set<SubscriptionEntry>()
   /** Subscriptions to work, with the seal hash sent last. */
   readonly #work = new Map<SubscriptionEntry, Hex | undefined>()
   readonly #mining: HubOptions['mining']
@@ -123,29 +126,18 @@ export class SubscriptionHub {
     this.#budget = budgets.criteria
     this.#criteria = criteria
     this.#stops = [
-      view.onCommitted(event => {
-        this.#onCommitted(event)
-      }),
-      pool.onPending(transaction => {
-        this.#onPending(transaction)
-      }),
+      view.onCommitted(event => this.#onCommitted(event)),
+      pool.onPending(transaction => this.#onPending(transaction)),
       mining?.onWork(() => this.#deliverWork()) ?? (() => {}),
       view.onReplaced?.(event => this.#onReplaced(event)) ?? (() => {}),
     ]
   }
 
   get size(): number {
-    let logs = 0
-    for (const group of this.#logs.values()) logs += group.entries.size
-    return (
-      this.#heads.size +
-      this.#pending.size +
-      this.#syncing.size +
-      this.#proofs.size +
-      this.#work.size +
-      this.#resumes.size +
-      logs
-    )
+    let size = this.#syncing.size + this.#work.size + this.#resumes.size
+    for (const { entries } of this.#logs.values()) size += entries.size
+    for (const entries of Object.values(this.#plain)) size += entries.size
+    return size
   }
 
   /** Closes the output when more notifications wait for the connection than it may have. */
@@ -246,16 +238,12 @@ export class SubscriptionHub {
     const { subscription, shared } = entry
     switch (subscription.kind) {
       case 'newHeads':
-        this.#heads.add(entry)
-        return
       case 'newPendingTransactions':
-        this.#pending.add(entry)
+      case 'newProofHeaders':
+        this.#plain[subscription.kind].add(entry)
         return
       case 'syncing':
         this.#syncing.add(entry)
-        return
-      case 'newProofHeaders':
-        this.#proofs.add(entry)
         return
       case 'newWork':
         this.#work.set(entry, undefined)
@@ -272,9 +260,7 @@ export class SubscriptionHub {
 
   #remove(entry: SubscriptionEntry): void {
     entry.isRemoved = true
-    this.#heads.delete(entry)
-    this.#pending.delete(entry)
-    this.#proofs.delete(entry)
+    for (const entries of Object.values(this.#plain)) entries.delete(entry)
     this.#work.delete(entry)
     this.#syncing.delete(entry)
     this.#resumes.delete(entry)
@@ -348,13 +334,13 @@ export class SubscriptionHub {
 
   #onCommitted(event: CommittedEvent): void {
     this.#head = event.block.header.number
-    if (this.#heads.size > 0) {
+    if (this.#plain.newHeads.size > 0) {
       const payload = encodeOnce(() => headerJson(event.block))
-      notifyInTurns(this.#heads, entry => deliverNotification(entry, payload))
+      notifyInTurns(this.#plain.newHeads, entry => deliverNotification(entry, payload))
     }
     if (event.receipts.some(({ logs }) => logs.length > 0))
       this.#deliverLogs(logEntries(loggedBlock(event.block, event.receipts), EVERY_LOG))
-    if (this.#proofs.size > 0) void this.#deliverProofs(event.block.proofHeaders)
+    if (this.#plain.newProofHeaders.size > 0) void this.#deliverProofs(event.block.proofHeaders)
   }
 
   #deliverWork(): void {
@@ -380,7 +366,7 @@ export class SubscriptionHub {
       const header = await this.#proofChain?.header(proofHeaderId(decodeProofHeader(bytes)))
       if (header === undefined) continue
       const payload = encodeOnce(() => JSON.stringify(encodeProofHeaderInfo(header)))
-      notifyInTurns(this.#proofs, entry => deliverNotification(entry, payload))
+      notifyInTurns(this.#plain.newProofHeaders, entry => deliverNotification(entry, payload))
     }
   }
 
@@ -417,10 +403,10 @@ export class SubscriptionHub {
   }
 
   #onPending(transaction: Transaction): void {
-    if (this.#pending.size === 0) return
+    if (this.#plain.newPendingTransactions.size === 0) return
     const hash = encodeOnce(() => `"${transaction.hash}"`)
     const full = encodeOnce(() => transactionJson(transaction, null))
-    notifyInTurns(this.#pending, entry =>
+    notifyInTurns(this.#plain.newPendingTransactions, entry =>
       deliverNotification(
         entry,
         entry.subscription.kind === 'newPendingTransactions' && entry.subscription.full ? full : hash,

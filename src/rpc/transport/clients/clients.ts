@@ -52,7 +52,8 @@ export class Clients {
   readonly isByConnection: boolean
   readonly #rules: ClientRules
   readonly #addresses: ClientAddress | undefined
-  readonly #keys: ApiKeys | undefined
+  /** API keys by their hashes, so that a lookup tells nothing about how much of a guessed key is right. */
+  readonly #keys: ReadonlyMap<string, ApiKey> | undefined
   readonly #limiter: RateLimiter | undefined
   readonly #limiterOfKey = new Map<ApiKey, RateLimiter>()
   /** Identities by connection, where the connection alone tells the client. */
@@ -63,7 +64,7 @@ export class Clients {
     const { trustProxy, jwtSecret, apiKeys, rateLimit } = rules
     this.#rules = rules
     this.#addresses = trustProxy && new ClientAddress(trustProxy)
-    this.#keys = apiKeys && new ApiKeys(apiKeys)
+    this.#keys = apiKeys && new Map(apiKeys.map(apiKey => [hashOf(apiKey.key), apiKey]))
     this.#limiter = rateLimit && new RateLimiter(rateLimit, RPC_LIMITS.limitedClients)
     this.isByConnection = trustProxy === undefined && jwtSecret === undefined && apiKeys === undefined && !rateLimit
   }
@@ -99,7 +100,7 @@ export class Clients {
   }
 
   #admit(request: RequestOrigin): ClientIdentity | undefined {
-    const apiKey = this.#keys?.of(request)
+    const apiKey = this.#keys && keyOf(request, this.#keys)
     if (apiKey === null || (apiKey === undefined && this.#rules.needsKey)) return undefined
     return apiKey === undefined
       ? identityOf(this.addressOf(request), this.#limiter)
@@ -186,22 +187,12 @@ const isTokenValid = async (
   }
 }
 
-/** API keys by their hashes, so that a lookup tells nothing about how much of a guessed key is right. */
-class ApiKeys {
-  readonly #keys: ReadonlyMap<string, ApiKey>
-
-  constructor(keys: readonly ApiKey[]) {
-    this.#keys = new Map(keys.map(apiKey => [hashOf(apiKey.key), apiKey]))
-  }
-
-  /** Returns the key of a request; undefined: it brings none; null: it brings an unknown one. */
-  of({ headers, url }: Pick<IncomingMessage, 'headers' | 'url'>): ApiKey | null | undefined {
-    const header = headers['x-api-key']
-    // A browser cannot set headers of a WebSocket.
-    const text = typeof header === 'string' ? header : queryOf(url).get('apikey')
-    if (text === null) return undefined
-    return this.#keys.get(hashOf(text)) ?? null
-  }
+/** Returns the key of a request; undefined: it brings none; null: it brings an unknown one. */
+const keyOf = ({ headers, url }: RequestOrigin, keys: ReadonlyMap<string, ApiKey>): ApiKey | null | undefined => {
+  const header = headers['x-api-key']
+  // A browser cannot set headers of a WebSocket.
+  const text = typeof header === 'string' ? header : queryOf(url).get('apikey')
+  return text === null ? undefined : (keys.get(hashOf(text)) ?? null)
 }
 
 const queryOf = (url = ''): URLSearchParams => {

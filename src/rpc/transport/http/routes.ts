@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { ASSETS_PATH, wantsPage } from '@tandem/web/negotiation.ts'
@@ -49,10 +49,7 @@ export const createRoutes = async (options: RouteOptions): Promise<FastifyInstan
   // Routes that take a body bring their parsers; of another body Node.js drops what it has not read.
   app.addContentTypeParser(JSON_TYPE, (_request, _payload, done) => done(null))
   app.setErrorHandler(({ statusCode = 500 }: { readonly statusCode?: number }, _request, reply) =>
-    reply
-      .type('text/plain')
-      .code(statusCode)
-      .send(`${STATUS_CODES[statusCode] ?? 'error'}\n`),
+    sendText(reply, statusCode, STATUS_CODES[statusCode] ?? 'error'),
   )
   // For limits of other routes on this port.
   if (!options.clients.isByConnection)
@@ -95,8 +92,7 @@ const addRoutes = (app: FastifyInstance, options: RouteOptions): void => {
   app.options('*', (_request, reply) => reply.code(204).header('allow', VERBS).send())
   app.setNotFoundHandler((request, reply) => {
     const known = ['/', ...wsPaths, '/health'].includes(pathOfUrl(request.url))
-    if (known) return reply.code(405).header('allow', VERBS).type('text/plain').send('method not allowed\n')
-    return reply.code(404).type('text/plain').send('not found\n')
+    return known ? sendText(reply.header('allow', VERBS), 405, 'method not allowed') : sendText(reply, 404, 'not found')
   })
 }
 
@@ -106,20 +102,18 @@ const addPages = (app: FastifyInstance, { pages }: RouteOptions): void => {
     if (pages === undefined) return reply.send('')
     reply.header('vary', 'accept')
     if (!wantsPage(headers.accept)) return reply.send('')
-    const acceptEncoding = encodingOf(headers)
+    const acceptEncoding = headers['accept-encoding']
     return sendResponse(reply, await pages.front({ host: headers.host, acceptEncoding }))
   })
   if (pages === undefined) return
   app.get(`${ASSETS_PATH}/*`, async ({ url, headers }, reply) => {
-    const asset = await pages.asset(pathOfUrl(url), encodingOf(headers))
+    const asset = await pages.asset(pathOfUrl(url), headers['accept-encoding'])
     return asset === undefined ? reply.callNotFound() : sendResponse(reply, asset)
   })
 }
 
-const encodingOf = (headers: IncomingMessage['headers']): string | undefined => {
-  const accepted = headers['accept-encoding']
-  return typeof accepted === 'string' ? accepted : undefined
-}
+const sendText = (reply: FastifyReply, code: number, text: string): FastifyReply =>
+  reply.code(code).type('text/plain').send(`${text}\n`)
 
 const sendResponse = (reply: FastifyReply, { status, headers, body }: WebResponse): FastifyReply =>
   reply.code(status).headers(headers).send(body)
@@ -132,7 +126,7 @@ export const addWorkRoute = (app: FastifyInstance, mining: Pick<MiningPort, 'wor
   app.get('/work', async (request: FastifyRequest, reply: FastifyReply) => {
     const query = request.query as Readonly<Record<string, unknown>>
     const { coinbase, longpollid } = query
-    if (coinbase !== undefined && !isAddress(coinbase)) return refuse(reply, 400, 'coinbase is 0x and 40 hex digits')
+    if (coinbase !== undefined && !isAddress(coinbase)) return sendText(reply, 400, 'coinbase is 0x and 40 hex digits')
     const payee = coinbase?.toLowerCase() as Hex | undefined
     const fresh = () => {
       const work = mining.work(payee)
@@ -140,21 +134,18 @@ export const addWorkRoute = (app: FastifyInstance, mining: Pick<MiningPort, 'wor
     }
     const now = fresh()
     if (now !== undefined) return answer(reply, now)
-    if (longpollid === undefined) return refuse(reply, 503, NO_WORK)
+    if (longpollid === undefined) return sendText(reply, 503, NO_WORK)
     const place = places.meter(clientIdOf(request.ip))
-    if (!place.hold(1)) return refuse(reply, 503, 'too many miners wait: poll native_getWork')
+    if (!place.hold(1)) return sendText(reply, 503, 'too many miners wait: poll native_getWork')
     const work = await nextWork(mining, fresh, request).finally(() => place.hold(0))
     const known = work ?? mining.work(payee)
-    return known === undefined ? refuse(reply, 503, NO_WORK) : answer(reply, known)
+    return known === undefined ? sendText(reply, 503, NO_WORK) : answer(reply, known)
   })
 }
 
 const NO_WORK = 'no mining work available yet'
 
 const isAddress = (value: unknown): value is string => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)
-
-const refuse = (reply: FastifyReply, code: number, reason: string): FastifyReply =>
-  reply.code(code).type('text/plain').send(`${reason}\n`)
 
 const answer = (reply: FastifyReply, work: Work): FastifyReply =>
   reply.header('content-type', 'application/json').send(JSON.stringify(work))
