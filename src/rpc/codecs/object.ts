@@ -1,5 +1,5 @@
 import { InvalidArgument } from '../errors.ts'
-import { invalidValue, jsonKind } from './scalars.ts'
+import { invalidValue, jsonKind, parseBoolean } from './scalars.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -21,6 +21,10 @@ export const plainMember = <T>(object: JsonObject, name: string, parse: (value: 
   const value = Object.hasOwn(object, name) ? object[name] : undefined
   return value === undefined || value === null ? undefined : parse(value)
 }
+
+/** Decodes flags, which are false where they are absent or null. */
+export const flagsOf = <Name extends string>(object: JsonObject, ...names: readonly Name[]): Record<Name, boolean> =>
+  Object.fromEntries(names.map(name => [name, member(object, name, parseBoolean) ?? false])) as Record<Name, boolean>
 
 /** Adds the place inside the argument to the text of a decoding error. */
 export const within = <T>(place: string, parse: () => T): T => {

@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { defined } from '@tandem/base/defined.ts'
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../../evm/calls/message/call-args.ts'
 import { type Codec, codec } from '../router/method-description.ts'
 import { asObject, member, within } from './object.ts'
@@ -19,10 +20,6 @@ import { addresses, hashes, quantities } from './schemas.ts'
 
 const LIMIT = 10_000
 
-/** Drops undefined members, since exactOptionalPropertyTypes distinguishes them from absent ones. */
-const present = <T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T
-
 const entriesOf = (value: unknown, type: string): [string, unknown][] => {
   const entries = Object.entries(asObject(value, type))
   return entries.length > LIMIT ? invalidValue(`more than ${LIMIT} overrides`) : entries
@@ -38,7 +35,7 @@ const parseSlots = (value: unknown): Readonly<Record<Hex, Hex>> =>
 
 const parseAccount = (value: unknown): AccountOverride => {
   const object = asObject(value, 'ethapi.OverrideAccount')
-  return present<AccountOverride>({
+  return defined({
     balance: member(object, 'balance', inner => parseQuantity(inner)),
     nonce: member(object, 'nonce', parseUint64),
     code: member(object, 'code', parseBytes),
@@ -88,7 +85,7 @@ export const blockOverrides: Codec<BlockOverrides> = codec(
   value => {
     const object = asObject(value, 'ethapi.BlockOverrides')
     const wei = (name: string) => member(object, name, inner => parseQuantity(inner))
-    return present<BlockOverrides>({
+    return defined({
       number: member(object, 'number', parseUint64),
       timestamp: member(object, 'time', parseUint64),
       gasLimit: member(object, 'gasLimit', inner => parseQuantity(inner, 64)),

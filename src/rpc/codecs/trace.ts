@@ -4,9 +4,9 @@ import type { StructLogConfig, TraceConfig, TracerConfig } from '../../evm/trace
 import { serverError } from '../errors.ts'
 import { type Codec, codec } from '../router/method-description.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
-import { asObject, type JsonObject, member, plainMember } from './object.ts'
+import { asObject, flagsOf, type JsonObject, member, plainMember } from './object.ts'
 import { blockOverrides, stateOverrides } from './overrides.ts'
-import { invalidValue, parseBoolean, parseIndex, parseString, QUANTITY_SCHEMA } from './scalars.ts'
+import { invalidValue, parseIndex, parseString, QUANTITY_SCHEMA } from './scalars.ts'
 import { booleans } from './schemas.ts'
 
 const TRACERS = [
@@ -23,8 +23,6 @@ type TracerName = (typeof TRACERS)[number]
 /** A tracer given by name is short; anything longer, or with a brace, is a program. */
 const NAME = /^[\w-]{0,64}$/
 const CONFIG_TYPE = 'tracers.TraceConfig'
-
-const flag = (object: JsonObject, name: string): boolean => member(object, name, parseBoolean) ?? false
 
 const parseCount = (value: unknown): number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : invalidValue('not a count')
@@ -58,10 +56,7 @@ const parseDuration = (value: unknown): number => {
 
 const structLogs = (object: JsonObject): StructLogConfig => ({
   name: 'structLogger',
-  disableStorage: flag(object, 'disableStorage'),
-  disableStack: flag(object, 'disableStack'),
-  enableMemory: flag(object, 'enableMemory'),
-  enableReturnData: flag(object, 'enableReturnData'),
+  ...flagsOf(object, 'disableStorage', 'disableStack', 'enableMemory', 'enableReturnData'),
   limit: member(object, 'limit', parseCount) ?? 0,
 })
 
@@ -87,21 +82,11 @@ const parseTracer = (name: string, config: unknown): TracerConfig => {
   const object = asObject(config, `${name}Config`)
   switch (name) {
     case 'callTracer':
-      return { name, onlyTopCall: flag(object, 'onlyTopCall'), withLog: flag(object, 'withLog') }
+      return { name, ...flagsOf(object, 'onlyTopCall', 'withLog') }
     case 'flatCallTracer':
-      return {
-        name,
-        convertParityErrors: flag(object, 'convertParityErrors'),
-        includePrecompiles: flag(object, 'includePrecompiles'),
-      }
+      return { name, ...flagsOf(object, 'convertParityErrors', 'includePrecompiles') }
     case 'prestateTracer':
-      return {
-        name,
-        diffMode: flag(object, 'diffMode'),
-        disableCode: flag(object, 'disableCode'),
-        disableStorage: flag(object, 'disableStorage'),
-        includeEmpty: flag(object, 'includeEmpty'),
-      }
+      return { name, ...flagsOf(object, 'diffMode', 'disableCode', 'disableStorage', 'includeEmpty') }
     case 'muxTracer':
       return parseMux(object)
     default:
@@ -143,13 +128,6 @@ interface TraceCallConfig extends TraceConfig {
   readonly after: number | undefined
 }
 
-export const DEFAULT_TRACE_CALL: TraceCallConfig = {
-  ...DEFAULT_TRACE,
-  overrides: undefined,
-  blockOverrides: undefined,
-  after: undefined,
-}
-
 /** TraceCallConfig of geth: TraceConfig with state and block overrides, and a position in the block. */
 export const traceCallConfig: Codec<TraceCallConfig> = codec(
   'options',
@@ -172,3 +150,5 @@ export const traceCallConfig: Codec<TraceCallConfig> = codec(
     }
   },
 )
+
+export const DEFAULT_TRACE_CALL: TraceCallConfig = traceCallConfig.parse({})

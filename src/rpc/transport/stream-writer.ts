@@ -1,47 +1,39 @@
 import type { Writable } from 'node:stream'
+import { StallTimer } from '@tandem/base/async/stall-timer.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { freeBytes } from '@tandem/base/bytes.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { ResponseChunk, ResponseStream } from '../router/response.ts'
 
-interface WriteTimeoutLimits {
-  readonly streamStallMs: number
-  readonly streamBytesPerMs: number
+const READER: ConstructorParameters<typeof StallTimer>[0] = {
+  stallMs: RPC_LIMITS.streamStallMs,
+  bytesPerMs: RPC_LIMITS.streamBytesPerMs,
 }
 
 /** Time limit of a slow reader: per wait, and in total by its bytes over a slow line. Beyond it, it holds others' memory. */
 export class WriteTimeout {
-  readonly #limits: WriteTimeoutLimits
-  #waitedMs = 0
-  #bytes = 0
+  readonly #stall: StallTimer
+  #onStall = (): void => {}
 
-  constructor(limits: WriteTimeoutLimits = RPC_LIMITS) {
-    this.#limits = limits
+  constructor(limits = READER) {
+    this.#stall = new StallTimer(limits, () => this.#onStall())
   }
 
   sent(bytes: number): void {
-    this.#bytes += bytes
-  }
-
-  /** Remaining time in milliseconds; the limit is reached at 0 or less. */
-  get leftMs(): number {
-    const { streamStallMs, streamBytesPerMs } = this.#limits
-    return Math.min(streamStallMs, streamStallMs + this.#bytes / streamBytesPerMs - this.#waitedMs)
+    this.#stall.count(bytes)
   }
 
   /** Returns false when the wait took longer than the limit. */
   async wait(until: (done: () => void) => () => void): Promise<boolean> {
-    const startedMs = performance.now()
-    let timer: NodeJS.Timeout | undefined
     let forget = (): void => {}
     const came = await new Promise<boolean>(resolve => {
-      timer = setTimeout(resolve, Math.max(0, this.leftMs), false)
+      this.#onStall = () => resolve(false)
+      this.#stall.wait()
       forget = until(() => resolve(true))
     })
-    clearTimeout(timer)
+    this.#stall.stop()
     forget()
-    this.#waitedMs += performance.now() - startedMs
     return came
   }
 }

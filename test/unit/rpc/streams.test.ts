@@ -244,9 +244,9 @@ describe('a slow reader', () => {
   test('that takes nothing is dropped', async () => {
     const stream = endless()
     const out = new Writable({ write: () => {}, highWaterMark: 1 })
-    expect(
-      await writeStream(stream, out, { writeTimeout: new WriteTimeout({ streamStallMs: 20, streamBytesPerMs: 1 }) }),
-    ).toBe(false)
+    expect(await writeStream(stream, out, { writeTimeout: new WriteTimeout({ stallMs: 20, bytesPerMs: 1 }) })).toBe(
+      false,
+    )
     expect([out.destroyed, stream.isCancelled]).toEqual([true, true])
   })
 
@@ -263,7 +263,7 @@ describe('a slow reader', () => {
       highWaterMark: 1,
     })
     // Each piece of 1,000 bytes earns 1 ms and costs 10.
-    const writeTimeout = new WriteTimeout({ streamStallMs: 400, streamBytesPerMs: 1_000 })
+    const writeTimeout = new WriteTimeout({ stallMs: 400, bytesPerMs: 1_000 })
     let isWhole: boolean | undefined
     void writeStream(stream, out, { writeTimeout }).then(ended => (isWhole = ended))
     for (let turn = 0; turn < 100 && isWhole === undefined; turn++) await vi.advanceTimersByTimeAsync(10)

@@ -1,6 +1,6 @@
 import { bytesToHex, toQuantity } from '@tandem/base/bytes.ts'
 import type { BlockOverrides, StateOverrides } from '../../../evm/calls/message/call-args.ts'
-import type { AccessListResult, CallRequest } from '../../../evm/calls/types.ts'
+import type { CallRequest } from '../../../evm/calls/types.ts'
 import { block } from '../../codecs/block.ts'
 import { callMessageFromArgs, callObject, type TransactionArgs } from '../../codecs/call.ts'
 import { blockOverrides, stateOverrides } from '../../codecs/overrides.ts'
@@ -22,6 +22,7 @@ const requestOf = (
   args: TransactionArgs,
   at: BlockRef,
   overrides?: StateOverrides,
+  blockOverrides?: BlockOverrides,
 ): MaybePromise<CallRequest> => {
   const message = callMessageFromArgs(args)
   return andThen(blockNumberOf(view, at), number => ({
@@ -29,6 +30,7 @@ const requestOf = (
     number,
     ...(at === 'pending' && { pending: true }),
     ...(overrides !== undefined && { overrides }),
+    ...(blockOverrides !== undefined && { blockOverrides }),
   }))
 }
 
@@ -37,15 +39,6 @@ const requireRecipient = ({ to, data }: TransactionArgs): void => {
   if (to === undefined && (data === undefined || data.byteLength === 0))
     throw invalidArgument(1, 'to: required unless input or data holds the code of a contract')
 }
-
-const withBlock = (request: CallRequest, blockOverrides: BlockOverrides | undefined): CallRequest =>
-  blockOverrides === undefined ? request : { ...request, blockOverrides }
-
-const accessListAnswer = ({ accessList, gasUsed, error }: AccessListResult): object => ({
-  accessList,
-  gasUsed: toQuantity(gasUsed),
-  ...(error !== undefined && { error }),
-})
 
 /** Execution without a transaction: off the main thread, bounded in gas and time (docs/design/evm-rules.md#calls). */
 export const ethCall = {
@@ -58,10 +51,9 @@ export const ethCall = {
     weight: 5,
     handler: (context, args, at, overrides, blocks) => {
       requireRecipient(args)
-      return andThen(requestOf(context, args, at, overrides), async request => {
-        const called = context.calls.call(withBlock(request, blocks), context.client, context.cancellation)
-        const { output } = await answerCall(context, called)
-        return bytesToHex(output)
+      return andThen(requestOf(context, args, at, overrides, blocks), async request => {
+        const called = context.calls.call(request, context.client, context.cancellation)
+        return bytesToHex((await answerCall(context, called)).output)
       })
     },
   }),
@@ -72,11 +64,9 @@ export const ethCall = {
     notes: 'The block may be left out: latest; pending where a development chain makes a block for each transaction.',
     weight: 10,
     handler: (context, args, at = estimateBlock(context), overrides, blocks) =>
-      andThen(requestOf(context, args, at, overrides), async request => {
-        const changed = withBlock(request, blocks)
-        return toQuantity(
-          await answerCall(context, context.calls.estimateGas(changed, context.client, context.cancellation)),
-        )
+      andThen(requestOf(context, args, at, overrides, blocks), async request => {
+        const estimated = context.calls.estimateGas(request, context.client, context.cancellation)
+        return toQuantity(await answerCall(context, estimated))
       }),
   }),
   eth_createAccessList: method({
@@ -89,8 +79,10 @@ export const ethCall = {
     ),
     weight: 10,
     handler: (context, args, at = 'latest') =>
-      andThen(requestOf(context, args, at), async request =>
-        accessListAnswer(await context.calls.createAccessList(request, context.client, context.cancellation)),
-      ),
+      andThen(requestOf(context, args, at), async request => {
+        const { calls, client, cancellation } = context
+        const { accessList, gasUsed, error } = await calls.createAccessList(request, client, cancellation)
+        return { accessList, gasUsed: toQuantity(gasUsed), error }
+      }),
   }),
 } satisfies MethodTable

@@ -9,9 +9,9 @@ import type { BlockCalls, SimulatedCall, SimulationRequest } from '../../../evm/
 import type { Block } from '../../../primitives/block.ts'
 import { block } from '../../codecs/block.ts'
 import { callMessageFromArgs, callObject } from '../../codecs/call.ts'
-import { asArray, asObject, member, refuseMembers, within } from '../../codecs/object.ts'
+import { asArray, asObject, flagsOf, member, refuseMembers, within } from '../../codecs/object.ts'
 import { blockOverrides, stateOverrides } from '../../codecs/overrides.ts'
-import { invalidValue, parseBoolean } from '../../codecs/scalars.ts'
+import { invalidValue } from '../../codecs/scalars.ts'
 import { booleans, listOf, SIMULATED_BLOCK_SCHEMA } from '../../codecs/schemas.ts'
 import { blockJson } from '../../encode/block.ts'
 import { jsonData, jsonQuantity } from '../../encode/hex.ts'
@@ -92,12 +92,9 @@ export const simulation: Codec<SimulationArgs> = codec(
   },
   value => {
     const object = asObject(value, 'ethapi.simOpts')
-    const flag = (name: string): boolean => member(object, name, parseBoolean) ?? false
     return {
       blocks: member(object, 'blockStateCalls', parseBlocks) ?? invalidValue('blockStateCalls is missing'),
-      validation: flag('validation'),
-      traceTransfers: flag('traceTransfers'),
-      returnFullTransactions: flag('returnFullTransactions'),
+      ...flagsOf(object, 'validation', 'traceTransfers', 'returnFullTransactions'),
     }
   },
 )
