@@ -144,7 +144,7 @@ export class GrantStore {
 
   /** Number of grants that no block includes yet. */
   unsettled(): number {
-    return this.#count("SELECT count(*) AS n FROM grants WHERE state <> 'settled'")
+    return this.#get("SELECT count(*) AS n FROM grants WHERE state <> 'settled'")?.['n'] as number
   }
 
   find(address: Hex): Grant | undefined {
@@ -284,10 +284,6 @@ export class GrantStore {
 
   #all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[] {
     return this.#database.prepare(sql).all(...values)
-  }
-
-  #count(sql: string, ...values: readonly SQLInputValue[]): number {
-    return this.#get(sql, ...values)?.['n'] as number
   }
 }
 

@@ -43,7 +43,7 @@ export const untilIdle = async (engine: Pick<ConsensusEngine, 'status'>, clock: 
 
 /** Loads the state from a file if it exists. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
 const loadStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
-  const bytes = await contentOf(path)
+  const bytes = await readFile(path).catch(ifMissing(undefined))
   if (bytes === undefined) return
   await helpers.load(bytes)
   logger.info({ path, bytes: bytes.byteLength }, 'state loaded')
@@ -56,16 +56,8 @@ const saveStateFile = async (path: string, helpers: DevHelpers, logger: Logger):
   logger.info({ path, bytes: bytes.byteLength }, 'state written')
 }
 
-const contentOf = (path: string): Promise<Uint8Array | undefined> => readFile(path).catch(ifMissing(undefined))
-
 /** Parts of a development chain that exist before the chain is opened. */
-export interface DevStart {
-  readonly time: DevTime
-  readonly choices: NextBlockSettings
-  readonly development: DevelopmentRules
-  readonly sources: BlockEnvSources
-  readonly head: ChainHead
-}
+export type DevStart = NonNullable<Awaited<ReturnType<typeof beginDev>>>
 
 /** Returns undefined unless this node is the only validator of a development chain. An interrupted rewind is completed. */
 export const beginDev = async (
@@ -73,7 +65,7 @@ export const beginDev = async (
   validatorKey: Uint8Array | null,
   opened: OpenedChain,
   clock: Clock,
-): Promise<DevStart | undefined> => {
+) => {
   const { params, council } = genesis
   const development = DevelopmentRules.of(params)
   if (development === null || validatorKey === null || addressFromPrivateKey(validatorKey) !== council[0]?.validator)
@@ -82,13 +74,13 @@ export const beginDev = async (
   return {
     time: new DevTime(clock),
     choices,
-    sources: { ...opened.sources, choices: () => choices.current },
+    sources: { ...opened.sources, choices: () => choices.current } satisfies BlockEnvSources,
     development,
     head: await resumeRewind({ ...opened, development }),
   }
 }
 
-const resumeRewind = async (opened: OpenedChain & Pick<DevStart, 'development'>): Promise<ChainHead> => {
+const resumeRewind = async (opened: OpenedChain & { readonly development: DevelopmentRules }): Promise<ChainHead> => {
   const target = await interruptedRewind(opened.store)
   if (target === undefined) return opened.head
   await rewindTo(opened, target)
@@ -108,24 +100,11 @@ interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'folder' 
   readonly devnet: DevBehaviour
 }
 
-export interface DevParts {
-  readonly engine: ConsensusEngine
-  readonly helpers: DevHelpers
-  /** Pool as clients see it: with automine a submission resolves when its block is committed. */
-  readonly pool: ClientPoolPort
-  /** Differences of reads on such a chain. */
-  readonly reads: DevReads
-  /** Milliseconds between blocks now; 0: blocks are made on request. */
-  blockTimeMs(): number
-  /** Starts making blocks. */
-  start(): Promise<void>
-  stop(): Promise<void>
-  /** Loads the state from a file, and saves it there before anything stops. */
-  keepState(path: string | undefined, teardown: Teardown): Promise<void>
-}
+/** Parts of a development chain. */
+export type DevParts = Awaited<ReturnType<typeof createDev>>
 
 /** Creates the parts of a development chain (docs/dev-helpers.md). */
-export const createDev = async (start: DevStart, options: DevOptions): Promise<DevParts> => {
+export const createDev = async (start: DevStart, options: DevOptions) => {
   const { opened, chain, pool, logger } = options
   const { time, choices, development } = start
   const { store, blocks, world } = opened
@@ -163,12 +142,14 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     engine,
     helpers,
     pool: answeringPool(pool.service, miner, choices),
+    /** Differences of reads on such a chain. */
     reads: {
       timestampAfter: timestamp => time.timestampAfter(timestamp, miner.step),
       baseFeeAfter: header => choices.baseFeeAfter(header),
       revision: () => revision,
       onReplaced: listener => writer.onReplaced(listener),
-    },
+    } satisfies DevReads,
+    /** Milliseconds between blocks now; 0: blocks are made on request. */
     blockTimeMs: () => miner.mode.intervalMs,
     start: () =>
       miner.start(async () => {
@@ -180,7 +161,8 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
       miner.stop()
       await engine.stop()
     },
-    async keepState(path, teardown) {
+    /** Loads the state from a file, and saves it there before anything stops. */
+    async keepState(path: string | undefined, teardown: Teardown): Promise<void> {
       if (path === undefined) return
       await loadStateFile(path, helpers, logger)
       teardown.add(() => saveStateFile(path, helpers, logger))

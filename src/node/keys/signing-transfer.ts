@@ -12,7 +12,7 @@ import type { SignedPosition, SignerRecord, SigningRecord } from '../../primitiv
 import { readIdentity } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
 import { consensusFolder, watermarkOwner, watermarkPath } from '../parts/consensus/consensus-folder.ts'
-import { lockKey } from './key-lock.ts'
+import { type KeyUse, lockKey } from './key-lock.ts'
 
 /** Exports or imports the signing records of validators from or into a data folder whose node is stopped. */
 type SigningTransferError =
@@ -140,16 +140,9 @@ const withFolder = async <T>(
   }
 }
 
-interface WatermarkUse {
-  readonly folder: string
-  readonly address: Hex
-  readonly genesisHash: Hex
-  readonly dataDir: string
-}
-
 /** Runs with the key locked: a node of another folder may sign with it. */
 const withWatermark = async <T>(
-  { folder, ...use }: WatermarkUse,
+  { folder, ...use }: KeyUse & { readonly folder: string },
   work: (watermark: Watermark) => Promise<T>,
 ): Promise<T> => {
   const release = await lockKey(use)

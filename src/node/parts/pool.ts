@@ -115,7 +115,7 @@ const createJournal = (
     ? undefined
     : new TransactionJournal({
         storage: createJournalFile(join(dataDir, 'transactions.journal')),
-        live: () => rawsOf(pool),
+        live: () => Array.from(pool.localTransactions(), ({ raw }) => raw),
         limitBytes: POOL_LIMITS.journalBytes,
         logger,
         ...(metrics && { onWritten: written => metrics.journalWritten(written) }),
@@ -141,8 +141,3 @@ const accountReader = (state: StateReader): AccountReader => ({
     return isDelegation(state.code(address)) ? 'delegation' : 'contract'
   },
 })
-
-/** Yields the transactions to journal. */
-function* rawsOf(pool: TxPool): Generator<Uint8Array> {
-  for (const { raw } of pool.localTransactions()) yield raw
-}
