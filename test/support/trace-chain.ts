@@ -6,7 +6,7 @@ import type { Block } from '../../src/primitives/block.ts'
 import { createAddress } from '../../src/primitives/receipt/address.ts'
 import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
 import { DEFAULT_TRACE } from '../../src/rpc/codecs/trace.ts'
-import type { TraceAnswer, TracedBlock } from '../../src/rpc/trace-port.ts'
+import type { TraceAnswer, TracedBlock } from '../../src/rpc/ports.ts'
 import { deployer } from '../unit/evm/world.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, signedRaw, type TestChain, withChain } from './chain.ts'
 

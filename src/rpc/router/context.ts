@@ -10,11 +10,11 @@ import type {
   PeersPort,
   ProofChainPort,
   SimulationPort,
+  TracePort,
   Wallet,
 } from '../ports.ts'
 import type { FilterManager } from '../subscriptions/filters.ts'
 import type { SocketSubscriptions } from '../subscriptions/subscription-hub.ts'
-import type { TracePort } from '../trace-port.ts'
 import type { Budgets } from './budgets.ts'
 import type { Arrival, CallOrder } from './call-order.ts'
 import type { MethodDescriptions, Requirement } from './method-description.ts'

@@ -2,8 +2,14 @@ import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { BlockRewards } from '../../../src/chain/block/economy.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
-import type { EconomyPort, MiningPort, PeersPort, ProofChainPort } from '../../../src/rpc/ports.ts'
-import type { TraceAnswer, TracePort } from '../../../src/rpc/trace-port.ts'
+import type {
+  EconomyPort,
+  MiningPort,
+  PeersPort,
+  ProofChainPort,
+  TraceAnswer,
+  TracePort,
+} from '../../../src/rpc/ports.ts'
 import { DEV_ARGUMENTS, SAMPLE_DEV } from './dev.ts'
 import { SENDER, signedTransaction, VALIDATORS } from './memory-chain.ts'
 import { Rig } from './rig.ts'

@@ -16,12 +16,12 @@ import {
 } from '../../codecs/scalars.ts'
 import { hashes, INTEGER_SCHEMA, listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
+import type { TracedBlock } from '../../ports.ts'
 import type { BlockRef } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
 import type { MethodTable } from '../../router/method.ts'
 import { type Codec, codec, named, optional } from '../../router/method-description.ts'
 import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
-import type { TracedBlock } from '../../trace-port.ts'
 import { committed, GENESIS, type TracingContext, traceMethod } from './trace.ts'
 
 const HASH_BYTES = 32

@@ -11,6 +11,7 @@ import { BOOLEAN_SCHEMA, DATA_SCHEMA, data, HASH_SCHEMA, hash, QUANTITY_SCHEMA }
 import { INTEGER_SCHEMA, integers, listOf, objectOf, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { DEFAULT_TRACE, DEFAULT_TRACE_CALL, traceCallConfig, traceConfig } from '../../codecs/trace.ts'
 import { serverError } from '../../errors.ts'
+import type { TracedBlock } from '../../ports.ts'
 import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
 import {
@@ -23,7 +24,6 @@ import {
 } from '../../router/method.ts'
 import { type Codec, optional } from '../../router/method-description.ts'
 import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
-import type { TracedBlock } from '../../trace-port.ts'
 
 const STRUCT_LOG_SCHEMA = objectOf(
   'StructLog',

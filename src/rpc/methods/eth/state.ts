@@ -1,8 +1,10 @@
 import { bytesToHex, type Hex, toQuantity, ZERO_HASH } from '@tandem/base/bytes.ts'
+import type { ChainView } from '../../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { block } from '../../codecs/block.ts'
 import { asArray, asObject, within } from '../../codecs/object.ts'
 import {
+  ADDRESS_SCHEMA,
   address,
   DATA_SCHEMA,
   HASH_SCHEMA,
@@ -13,12 +15,11 @@ import {
   slot,
   storagePosition,
 } from '../../codecs/scalars.ts'
-import { listOf } from '../../codecs/schemas.ts'
-import { invalidParams } from '../../errors.ts'
-import { andThen, readState } from '../../router/block-reads.ts'
+import { hashes, listOf, objectOf, quantities } from '../../codecs/schemas.ts'
+import { invalidParams, serverError } from '../../errors.ts'
+import { andThen, type BlockRef, blockNumberOf, readState } from '../../router/block-reads.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { type Codec, codec } from '../../router/method-description.ts'
-import { proofSchema, prove, slots } from './proofs.ts'
 
 /** Storage positions by account. */
 const storageRequests: Codec<readonly (readonly [Hex, readonly Hex[]])[]> = codec(
@@ -39,6 +40,58 @@ const storageRequests: Codec<readonly (readonly [Hex, readonly Hex[]])[]> = code
     })
   },
 )
+
+/** Storage key and the form in which the response repeats it. */
+interface ProofKey {
+  readonly slot: Hex
+  readonly shown: string
+}
+
+const parseKey = (value: unknown, index: number): ProofKey => {
+  const full = within(`storage key ${index}`, () => parseSlot(value))
+  // Clients compare the key with the one they sent: a short key is returned as a QUANTITY, a full word as a word.
+  const whole = typeof value === 'string' && value.length === 66
+  return { slot: full, shown: whole ? full : toQuantity(BigInt(full)) }
+}
+
+const slots: Codec<readonly ProofKey[]> = codec('keys', listOf(slot.schema), value => {
+  const keys = asArray(value, '[]string')
+  return keys.length > RPC_LIMITS.proofKeys
+    ? invalidValue(`too many keys, at most ${RPC_LIMITS.proofKeys}`)
+    : keys.map(parseKey)
+})
+
+const PROOF_SCHEMA = objectOf('AccountProof', {
+  address: ADDRESS_SCHEMA,
+  accountProof: listOf(DATA_SCHEMA),
+  ...quantities('balance', 'nonce'),
+  ...hashes('codeHash', 'storageHash'),
+  storageProof: listOf(
+    objectOf('StorageProof', { key: { type: 'string' }, value: QUANTITY_SCHEMA, proof: listOf(DATA_SCHEMA) }),
+  ),
+})
+
+const prove = async (view: ChainView, who: Hex, keys: readonly ProofKey[], at: BlockRef): Promise<object> => {
+  if (at === 'pending') throw serverError('proofs of the pending state are not supported')
+  const proof = await view.prove(
+    await blockNumberOf(view, at),
+    who,
+    keys.map(key => key.slot),
+  )
+  return {
+    address: proof.address,
+    accountProof: proof.accountProof.map(bytesToHex),
+    balance: toQuantity(proof.balance),
+    codeHash: proof.codeHash,
+    nonce: toQuantity(proof.nonce),
+    storageHash: proof.storageHash,
+    storageProof: proof.storageProof.map((item, i) => ({
+      key: keys[i]?.shown ?? item.key,
+      value: toQuantity(item.value),
+      proof: item.proof.map(bytesToHex),
+    })),
+  }
+}
 
 /** Account reads. When the state is pruned: -32000 `missing trie node <hash> (path )`. */
 export const ethState = {
@@ -94,7 +147,7 @@ export const ethState = {
   eth_getProof: method({
     summary: 'An account and slots of its storage with their Merkle proofs (EIP-1186)',
     params: [address, slots, block],
-    result: proofSchema,
+    result: PROOF_SCHEMA,
     weight: 20,
     slot: { limits: RPC_LIMITS.proofs, what: 'proofs' },
     handler: ({ view }, who, keys, at) => prove(view, who, keys, at),

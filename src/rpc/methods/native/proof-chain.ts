@@ -1,12 +1,23 @@
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import { ADDRESS_SCHEMA, DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import {
+  ADDRESS_SCHEMA,
+  address,
+  BOOLEAN_SCHEMA,
+  DATA_SCHEMA,
+  HASH_SCHEMA,
+  hash,
+  index,
+  nonce8,
+  QUANTITY_SCHEMA,
+  quantity,
+} from '../../codecs/scalars.ts'
 import { hashes, listOf, objectOf, orNull, quantities, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { encodeProofHeaderInfo } from '../../encode/block.ts'
-import { invalidParams } from '../../errors.ts'
+import { invalidParams, serverError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { codec } from '../../router/method-description.ts'
+import { codec, optional } from '../../router/method-description.ts'
 
 const proofRef = codec<number | Hex>('header', { anyOf: [index.schema, hash.schema] }, value =>
   typeof value === 'string' && value.length === 66 ? hash.parse(value) : index.parse(value),
@@ -65,3 +76,38 @@ export const nativeProofChain = {
     },
   }),
 } satisfies MethodTable
+
+/** Work for miners of the proof chain (docs/design/proof-chain.md#mining); served only by nodes with mining enabled. */
+export const miningOfNamespace = (namespace: string): MethodTable => ({
+  [`${namespace}_getWork`]: method({
+    summary: 'Work for a miner: [sealHash, seed, target, number]',
+    params: [optional(address)],
+    result: {
+      type: 'array',
+      prefixItems: [HASH_SCHEMA, HASH_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA],
+      minItems: 4,
+      items: false,
+    },
+    requires: 'mining',
+    handler: ({ mining }, coinbase) => {
+      const work = mining.work(coinbase)
+      if (work === undefined) throw serverError('no mining work available yet')
+      return work
+    },
+  }),
+  [`${namespace}_submitWork`]: method({
+    effect: 'change',
+    summary: 'A found nonce; false when it is stale or wrong',
+    params: [nonce8, hash, hash],
+    result: BOOLEAN_SCHEMA,
+    requires: 'mining',
+    handler: ({ mining }, nonce, sealHash, mixHash) => mining.submitWork(nonce, sealHash, mixHash),
+  }),
+  [`${namespace}_submitHashrate`]: method({
+    summary: "A miner's hash rate, for eth_hashrate",
+    params: [quantity, hash],
+    result: BOOLEAN_SCHEMA,
+    requires: 'mining',
+    handler: ({ mining }, rate, id) => mining.submitHashrate(rate, id),
+  }),
+})
