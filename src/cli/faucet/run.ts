@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { systemClock } from '@tandem/base/clock.ts'
+import { defined } from '@tandem/base/defined.ts'
 import type { FaucetCaps } from '../../config/limits/faucet.ts'
 import { NETWORKS, type NetworkParams } from '../../config/networks.ts'
 import { startFaucetServer } from '../../faucet/faucet-http.ts'
@@ -11,7 +12,6 @@ import { ClientAddress } from '../../rpc/transport/clients/client-address.ts'
 import { clientIdOf } from '../../rpc/transport/clients/clients.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
-import { faucetCapsOf } from '../shared/options/faucet-options.ts'
 import type { OutputFlags } from '../shared/options/options.ts'
 import type { ProxyFlags } from '../shared/options/proxy-options.ts'
 import { exitWithError } from '../shared/output.ts'
@@ -50,7 +50,7 @@ export const runFaucet = async (flags: FaucetFlags): Promise<void> => {
     privateKey,
     node: createFaucetNode(httpCall(flags.rpc)),
     storePath: join(resolve(flags.datadir), 'grants.sqlite'),
-    caps: faucetCapsOf(flags.dailyGrants, flags.clientGrants),
+    caps: defined({ dailyGrants: flags.dailyGrants, clientGrants: flags.clientGrants }),
     onFatal: error => {
       exitWithError(error)
       process.exit()

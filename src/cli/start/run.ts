@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { isUnspecifiedAddress } from '@tandem/base/address.ts'
+import { defined } from '@tandem/base/defined.ts'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
 import { type Genesis, parseGenesis } from '../../config/genesis/genesis.ts'
 import { STORAGE_LIMITS } from '../../config/limits/storage.ts'
@@ -14,7 +15,6 @@ import { readText } from '../shared/files.ts'
 import { type Passwords, passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
 import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
-import { faucetCapsOf } from '../shared/options/faucet-options.ts'
 import { type MethodFlags, methodsOf } from '../shared/options/method-options.ts'
 import { type MiningFlags, miningOf } from '../shared/options/mining-options.ts'
 import type { NodeFlags } from '../shared/options/options.ts'
@@ -164,7 +164,7 @@ const readFaucet = async (
 ): Promise<NodeOptions['faucet']> => {
   if (faucetKey === undefined) return undefined
   const { privateKey } = await readKey(faucetKey, '--faucet-key', name => passwords.of(name, index))
-  return { privateKey, caps: faucetCapsOf(dailyGrants, clientGrants) }
+  return { privateKey, caps: defined({ dailyGrants, clientGrants }) }
 }
 
 const announceJson = (node: RunningNode, genesis: Genesis): void => {

@@ -16,13 +16,12 @@ import { type RlpCursor, readWholeList } from '../../primitives/rlp/rlp-cursor.t
 import type { Evidence } from './evidence.ts'
 import type { ProposalClaim, Statement } from './statement.ts'
 
-/** Kinds in encoded evidence; never reused for another meaning. */
-const KIND = { conflict: 0, amnesia: 1, unjustified: 2, wrongProposer: 3 } as const
+/** Kinds by their numbers in encoded evidence, which are never reused for another meaning. */
 const KINDS = ['conflict', 'amnesia', 'unjustified', 'wrongProposer'] as const
 
 /** Encodes evidence: [kind, statement, statement], [kind, statement], or [kind, encoded proposal head]. */
 export const encodeEvidence = (evidence: Evidence): Uint8Array => {
-  const kind = uintItem(KIND[evidence.kind])
+  const kind = uintItem(KINDS.indexOf(evidence.kind))
   switch (evidence.kind) {
     case 'conflict':
     case 'amnesia':

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { type FaucetCaps, PUBLIC_FAUCET } from '../../../config/limits/faucet.ts'
+import { PUBLIC_FAUCET } from '../../../config/limits/faucet.ts'
 import { integerOption } from './options.ts'
 
 const NONE = 'no limit on development chains'
@@ -15,9 +15,3 @@ export const faucetCapOptions = (prefix: '' | 'faucet-'): readonly Option[] => [
     `most grants of one client (an IPv4 address or a /64) with a proof of work in 24 hours (default: ${PUBLIC_FAUCET.clientGrants}; ${NONE})`,
   ).argParser(integerOption(1, 1_000_000)),
 ]
-
-/** Caps as given; those that were left out are the network's. */
-export const faucetCapsOf = (dailyGrants: number | undefined, clientGrants: number | undefined): FaucetCaps => ({
-  ...(dailyGrants !== undefined && { dailyGrants }),
-  ...(clientGrants !== undefined && { clientGrants }),
-})
