@@ -17,7 +17,7 @@ import { openWal } from '../src/consensus/wal/wal.ts'
 import { BUCKETS } from '../src/storage/buckets.ts'
 import { Store } from '../src/storage/store.ts'
 import { sleep } from '../test/support/node-process.ts'
-import { memoryMiB } from './process-usage.ts'
+import { memoryMiB, writtenBytesOf } from './process-usage.ts'
 
 const { values } = parseArgs({
   options: {
@@ -66,9 +66,6 @@ const spread = (times: readonly number[]) => {
   return { count: times.length, p50: at(0.5), p99: at(0.99), longest: at(1) }
 }
 
-/** Bytes that this process has had written so far. */
-const written = (): number => Number(/^write_bytes: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
-
 /** Open files and mapped tables of this process. */
 const files = () => {
   const open = readdirSync('/proc/self/fd').flatMap(fd => {
@@ -99,9 +96,9 @@ const waits = (): number => readFileSync(join(path, 'LOG'), 'utf8').match(/waiti
 /** Waits until nothing has been written for some seconds. */
 const rested = async (): Promise<void> => {
   let quiet = 0
-  for (let last = written(); quiet < 4; ) {
+  for (let last = writtenBytesOf(process.pid); quiet < 4; ) {
     await sleep(1_000)
-    const now = written()
+    const now = writtenBytesOf(process.pid)
     quiet = now - last < MIB ? quiet + 1 : 0
     last = now
   }
@@ -130,7 +127,7 @@ const load = async (store: Store, pauseMs: number | undefined) => {
     await work()
     times?.push(performance.now() - startedMs)
   }
-  const before = { written: written(), waits: waits() }
+  const before = { written: writtenBytesOf(process.pid), waits: waits() }
   const startedMs = performance.now()
   const endMs = startedMs + seconds * 1_000
   let isOver = false
@@ -161,7 +158,7 @@ const load = async (store: Store, pauseMs: number | undefined) => {
   await store.flush()
   await rested()
   const givenMiB = ((batches?.length ?? 0) * rowsOfBatch * ROW_BYTES) / MIB
-  const writtenMiB = (written() - before.written) / MIB
+  const writtenMiB = (writtenBytesOf(process.pid) - before.written) / MIB
   return {
     seconds: round(tookSeconds),
     ...(givenMiB > 0 && {

@@ -1,8 +1,8 @@
 /**
  * A long chain of a committee of four: makes `--blocks` blocks (each fiftieth with a transaction that logs its sender, of 200 senders, or
  * each with `--transfers` to 100,000 accounts), moves old blocks to segments and indexes their logs as a node does, and prints one JSON line: bytes
- * a block in segments and in tables, milliseconds of a node's starts, of the logs of one sender over all blocks (cold: the first request of a
- * process), with `--sync` blocks a second of a follower, and `--parts` of the making and of the sync. A folder that is there already is used again;
+ * a block in segments and in tables and written, milliseconds of a node's starts, of the logs of one sender over all blocks (cold: the first request
+ * of a process), with `--sync` blocks a second of a follower, and `--parts` of the making and of the sync. A folder that is there already is used again;
  * `--follower`: a follower's, such as a copy of `source` before more blocks were made.
  *   node bench/long-chain.ts [--blocks 1000000] [--transfers 0] [--parts 12] [--starts 5] [--datadir DIR] [--sync [--follower DIR]]
  */
@@ -21,7 +21,7 @@ import { openTestChain, signedRaw, type TestChain } from '../test/support/chain.
 import { rpc } from '../test/support/devnet.ts'
 import { type NodeProcess, sleep, spawnNode } from '../test/support/node-process.ts'
 import { decideNext, GENESIS, genesis, SENDER_KEYS } from './committee/certified-chain.ts'
-import { cpuMsOf, memoryMiB } from './process-usage.ts'
+import { cpuMsOf, memoryMiB, writtenBytesOf } from './process-usage.ts'
 
 const { values } = parseArgs({
   options: {
@@ -64,13 +64,13 @@ class Curve {
   #times: number[] = []
   readonly #pid: number
   readonly #first: number
-  #from: { number: number; ms: number; cpuMs: number }
+  #from: { number: number; ms: number; cpuMs: number; written: number }
 
   /** `pid`: the process whose time is measured. */
   constructor(number: number, pid: number) {
     this.#pid = pid
     this.#first = number
-    this.#from = { number, ms: performance.now(), cpuMs: cpuMsOf(pid) }
+    this.#from = this.#now(number)
   }
 
   /** Called at a block, with the milliseconds of what was measured there. */
@@ -79,17 +79,23 @@ class Curve {
     const { length } = this.parts
     const end = this.#first + Math.floor(((blocks - this.#first) * (length + 1)) / PARTS)
     if (number < end || length === PARTS) return
-    const to = { number, ms: performance.now(), cpuMs: cpuMsOf(this.#pid) }
+    const to = this.#now(number)
     const count = number - this.#from.number
     const perSecond = round((count * 1_000) / (to.ms - this.#from.ms))
     const cpuMs = Math.round(((to.cpuMs - this.#from.cpuMs) / count) * 100) / 100
+    const written = Math.round((to.written - this.#from.written) / count)
     const times = this.#times
     const spread = { p50: median(times), p99: quantile(times, 0.99), max: quantile(times, 1 - 1 / times.length) }
-    const part = { number, perSecond, cpuMs, ...(times.length > 0 && { ms: spread }), ...more() }
+    const part = { number, perSecond, cpuMs, written, ...(times.length > 0 && { ms: spread }), ...more() }
     this.parts.push(part)
     process.stderr.write(`${JSON.stringify(part)}\n`)
     this.#times = []
     this.#from = to
+  }
+
+  #now(number: number) {
+    const pid = this.#pid
+    return { number, ms: performance.now(), cpuMs: cpuMsOf(pid), written: writtenBytesOf(pid) }
   }
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { STORAGE_LIMITS } from '../../config/limits/storage.ts'
 import { BUCKETS, SEGMENT_BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
-import { clearMoved, moveSegment, putMoved, readMoved } from '../../storage/move-segment.ts'
+import { clearMoved, freeDeleted, moveSegment, putMoved, readMoved } from '../../storage/move-segment.ts'
 import { segmentPath } from '../../storage/segments.ts'
 import type { Store } from '../../storage/store.ts'
 import type { BlockStore } from './block-store.ts'
@@ -118,7 +118,7 @@ const dropBlocks = async (store: Store, end: number, isOver: () => boolean): Pro
       await batch.write({ sync: false })
     }
     await store.flush()
-    for (const bucket of [BUCKETS.header, ...SEGMENT_BUCKETS]) await store.compact(bucket, range)
+    await freeDeleted(store, [BUCKETS.header, ...SEGMENT_BUCKETS], dropped, next)
     const most = Math.max(moved, next)
     const batch = putMoved(store.batch(), { moved: most, cleared: most, dropped: next })
     for (const bucket of SEGMENT_BUCKETS) {
