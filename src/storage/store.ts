@@ -152,43 +152,39 @@ export class Store {
   /** Also reads the rows of segments, which no other read does. */
   async get(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<Uint8Array | undefined> {
     if (this.#ephemeral) return this.getSync(bucket, key, snapshot)
-    this.counters.reads++
-    try {
-      const row = await this.#level.get(prefixedKey(bucket, key), { snapshot })
-      if (row !== undefined || !SEGMENT_BUCKETS.includes(bucket) || key.byteLength < NUMBER_BYTES) return row
-    } catch (error) {
-      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
-    }
     // Not of the snapshot: moved rows are still the same, and dropped ones are gone.
+    const isOld = SEGMENT_BUCKETS.includes(bucket) && key.byteLength >= NUMBER_BYTES
+    const place = () => (isOld ? this.#placeOf(readNumber(key)) : 'tables')
+    const inSegment = () => this.#segments.row(bucket, key, () => this.getSync(BUCKETS.meta, IDENTITY_ROW))
+    const before = place()
+    const moved = before === 'segment' ? await inSegment() : undefined
+    if (moved !== undefined) return moved
+    this.counters.reads++
+    const row = await this.#readingLater(() => this.#level.get(prefixedKey(bucket, key), { snapshot }))
+    if (row !== undefined) return row
+    // It may have moved meanwhile, and genesis back.
+    const after = place()
+    if (after === 'segment' && before !== after) return inSegment()
+    return after === 'dropped' ? this.getSync(bucket, key) : undefined
+  }
+
+  #placeOf(number: number): 'dropped' | 'segment' | 'tables' {
     const { moved, dropped } = decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW))
-    const number = readNumber(key)
-    // Genesis is back in the tables.
-    if (number < dropped) return this.getSync(bucket, key)
-    if (number >= moved) return undefined
-    return this.#segments.row(bucket, key, () => this.getSync(BUCKETS.meta, IDENTITY_ROW))
+    if (number < dropped) return 'dropped'
+    return number < moved ? 'segment' : 'tables'
   }
 
   /** Returns values in the order of `keys`. The caller bounds their number. */
   async getMany(bucket: number, keys: readonly Uint8Array[], snapshot?: Snapshot): Promise<(Uint8Array | undefined)[]> {
     if (this.#ephemeral) return keys.map(key => this.getSync(bucket, key, snapshot))
     this.counters.reads += keys.length
-    try {
-      return await this.#level.getMany(
-        keys.map(key => prefixedKey(bucket, key)),
-        { snapshot },
-      )
-    } catch (error) {
-      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
-    }
+    const prefixed = keys.map(key => prefixedKey(bucket, key))
+    return this.#readingLater(() => this.#level.getMany(prefixed, { snapshot }))
   }
 
   async has(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<boolean> {
     this.counters.reads++
-    try {
-      return await this.#levelOf(snapshot).has(prefixedKey(bucket, key), { snapshot })
-    } catch (error) {
-      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
-    }
+    return this.#readingLater(() => this.#levelOf(snapshot).has(prefixedKey(bucket, key), { snapshot }))
   }
 
   /** Yields entries in key order, up to `size` at a time and all from one snapshot: for long scans. */
@@ -219,12 +215,8 @@ export class Store {
     this.counters.reads++
     const bounds = { ...boundsFromRange(bucket, range), limit: 1 }
     await using iterator = this.#reading(() => this.#levelOf(range.snapshot).iterator(bounds))
-    try {
-      const row = await iterator.next()
-      return row === undefined ? undefined : [this.#own(row[0].subarray(1)), this.#own(row[1])]
-    } catch (error) {
-      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
-    }
+    const row = await this.#readingLater(() => iterator.next())
+    return row === undefined ? undefined : [this.#own(row[0].subarray(1)), this.#own(row[1])]
   }
 
   snapshot(): Snapshot {
@@ -330,11 +322,7 @@ export class Store {
   /** True without rows in any bucket. */
   async isEmpty(): Promise<boolean> {
     await using keys = this.#reading(() => this.#level.keys({ limit: 1 }))
-    try {
-      return (await keys.next()) === undefined
-    } catch (error) {
-      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
-    }
+    return (await this.#readingLater(() => keys.next())) === undefined
   }
 
   /** Waits for operations under way; later ones throw STORE_CLOSED. */
@@ -373,6 +361,14 @@ export class Store {
   #reading<T>(read: () => T): T {
     try {
       return read()
+    } catch (error) {
+      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
+    }
+  }
+
+  async #readingLater<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      return await read()
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }

@@ -25,13 +25,12 @@ import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { BodyRow, locationFromKey, lookupPrefix } from './body-row.ts'
 import type { LogCriteria } from './log-criteria.ts'
-import { sumTips, type TipShare, tipsPaid, weightOfTips } from './paid-tips.ts'
 import { type BlockRows, HEAD_ROW } from './put-block.ts'
 import { readReceipts } from './receipt-parts.ts'
 import { ReceiptsRow } from './receipts-row.ts'
 import type { ChainRules } from './rules-port.ts'
-import { StoredBlock } from './stored-block.ts'
-import type { ChainBlock, LogEntry, TransactionLocation } from './types.ts'
+import { StoredBlock, sumTips, tipsPaid } from './stored-block.ts'
+import type { ChainBlock, LogEntry, TipShare, TransactionLocation } from './types.ts'
 
 interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>> {
   /** Memory of the caches, bytes, of the default memory when omitted; of the rows a third by default. */
@@ -80,7 +79,7 @@ export class BlockStore {
     this.#blocks = new Lru({ limit: cacheBytes / 3, weigh: weightOfBlock })
     this.#receipts = new Lru({ limit: cacheBytes / 6, weigh: weightOfReceipts })
     this.#stored = new Lru({ limit: rowBytes, weigh: block => block.byteLength })
-    this.#tips = new Lru({ limit: cacheBytes / 24, weigh: weightOfTips })
+    this.#tips = new Lru({ limit: cacheBytes / 24, weigh: shares => 128 + shares.length * 128 })
     this.#extraOf = extraOf
     this.#pricesOf = pricesOf
     this.#pauseIfDue = pauseIfDue

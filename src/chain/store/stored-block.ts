@@ -1,15 +1,16 @@
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
+import type { Block } from '../../primitives/block.ts'
 import type { Header } from '../../primitives/header.ts'
 import { GrowingBloom } from '../../primitives/receipt/bloom.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
-import { deriveOutcome, deriveReceipt, type ReceiptPrices } from '../../primitives/receipt/receipt.ts'
+import { deriveOutcome, deriveReceipt, type Receipt, type ReceiptPrices } from '../../primitives/receipt/receipt.ts'
 import { effectiveTip } from '../../primitives/transaction/transaction.ts'
 import type { BodyRow } from './body-row.ts'
 import { type LogCriteria, matchesParts } from './log-criteria.ts'
-import type { TipShare } from './paid-tips.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
-import type { IncludedReceipt, IncludedTransaction, LogEntry, StreamedReceipt } from './types.ts'
+import type { IncludedReceipt, IncludedTransaction, LogEntry, StreamedReceipt, TipShare } from './types.ts'
 
 /** Committed block as raw rows: one transaction or receipt is read alone, and rows take a fifth of the memory of objects. */
 export class StoredBlock {
@@ -94,4 +95,22 @@ function* countedIn(bloom: GrowingBloom, logs: Iterable<Log>): Generator<Log> {
     bloom.add(log)
     yield log
   }
+}
+
+/** Yields the tip paid by each transaction of a decoded block. */
+export function* tipsPaid({ header, transactions }: Block, receipts: readonly Receipt[]): Generator<TipShare> {
+  const baseFeePerGas = header.baseFeePerGas ?? 0n
+  for (const [index, transaction] of transactions.entries())
+    yield { tip: effectiveTip(transaction, baseFeePerGas), gas: receipts[index]?.gasUsed ?? 0n }
+}
+
+/** Sums the gas by tip, lowest tip first. Runs in time slices: a block has thousands of transactions. */
+export const sumTips = async (paid: Iterable<TipShare>): Promise<readonly TipShare[]> => {
+  const gasOf = new Map<bigint, bigint>()
+  for (const { tip, gas } of paid) {
+    gasOf.set(tip, (gasOf.get(tip) ?? 0n) + gas)
+    const pause = sliceOver()
+    if (pause !== undefined) await pause
+  }
+  return [...gasOf].map(([tip, gas]) => ({ tip, gas })).sort((a, b) => (a.tip < b.tip ? -1 : 1))
 }

@@ -15,7 +15,6 @@ import type { ValidatorStatus } from '../../rules/council/validator-activity.ts'
 import type { AsyncStateReader, StateReader } from '../../state/state-reader.ts'
 import type { StateProof } from '../../state/trie/prove-account.ts'
 import type { LogCriteria } from './log-criteria.ts'
-import type { TipShare } from './paid-tips.ts'
 
 /** Committed block for readers. Immutable. */
 export interface ChainBlock extends Block {
@@ -181,4 +180,10 @@ export interface ClientPoolPort {
     readonly queued: ReadonlyMap<Hex, readonly Transaction[]>
   }
   onPending(listener: (transaction: Transaction) => void): () => void
+}
+
+/** Gas that paid a tip, in wei per gas above the base fee. */
+export interface TipShare {
+  readonly tip: bigint
+  readonly gas: bigint
 }

@@ -6,7 +6,7 @@ import {
   includedTransactionFromBlock,
   streamedReceipt,
 } from '../../../src/chain/store/included.ts'
-import { sumTips, type TipShare, tipsPaid } from '../../../src/chain/store/paid-tips.ts'
+import { sumTips, tipsPaid } from '../../../src/chain/store/stored-block.ts'
 import type {
   ChainBlock,
   ChainView,
@@ -19,6 +19,7 @@ import type {
   PendingBlock,
   StreamedReceipt,
   SyncStatus,
+  TipShare,
   TransactionLocation,
 } from '../../../src/chain/store/types.ts'
 import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
