@@ -1,5 +1,6 @@
 import { Batcher } from '@tandem/base/async/batcher.ts'
 import { FairQueue } from '@tandem/base/async/fair-queue.ts'
+import { Mutex } from '@tandem/base/async/mutex.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError, isCoded, resultOrCoded } from '@tandem/base/errors.ts'
@@ -11,7 +12,6 @@ import type { SenderRecovery } from '../crypto/recovery/sender-recovery.ts'
 import { authorizationBytes } from '../primitives/transaction/delegation.ts'
 import { type Transaction, withSender } from '../primitives/transaction/transaction.ts'
 import type { PoolMetrics } from './metrics.ts'
-import { OrderedResults } from './ordered-results.ts'
 import type { Selection } from './pool/selection.ts'
 import type { Origin, PoolBlock, PoolContent } from './pool/types.ts'
 import type { TxPool } from './pool.ts'
@@ -48,7 +48,8 @@ const LOCAL_OVERLAP = 2
 export class PoolService {
   readonly #options: PoolServiceOptions
   readonly #pool: TxPool
-  readonly #order = new OrderedResults()
+  /** Batches are admitted in the order of requests: a client that sends nonces 1, 2, 3 must not see 3 refused for a gap. */
+  readonly #order = new Mutex()
   readonly #underWay = new Map<Hex, PoolSubmission>()
   /** Local submissions of this turn of the event loop, and of those before it while senders of earlier ones are recovered. */
   readonly #local = new Batcher<PoolSubmission>(LOCAL_BATCH, batch => this.#admitLocal(batch), LOCAL_OVERLAP)
@@ -273,10 +274,13 @@ export class PoolService {
     senders: Promise<readonly SenderResult[]>,
     origin: Origin,
   ): Promise<void> {
+    // They may fail while an earlier batch is waited for.
+    senders.catch(() => {})
     try {
-      const outcomes = await this.#order.run(senders, results =>
-        batch.map((submission, at) => resultOrCoded(() => this.#admitSender(submission, results[at], origin))),
-      )
+      const outcomes = await this.#order.run(async () => {
+        const found = await senders
+        return batch.map((submission, at) => resultOrCoded(() => this.#admitSender(submission, found[at], origin)))
+      })
       const settled = batch.filter((_, at) => outcomes[at] !== undefined)
       await this.#settle(
         settled,

@@ -2,33 +2,24 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 
 /** Number of transactions dropped since the start, by reason. */
-export interface PoolDrops {
-  /** Nonce used: included, or replaced in a block by another transaction of the same nonce. */
-  stale: number
-  /** The balance no longer pays for them. */
-  unpayable: number
-  replaced: number
-  /** Evicted from a full pool. */
-  evicted: number
-  /** Included by no block for too long. */
-  expired: number
-  /** Their sender delegates since, and has another one ahead of them. */
-  delegated: number
-  /** The proposer could not include them, or a development tool dropped them. */
-  discarded: number
-}
+export type PoolDrops = ReturnType<typeof noDrops>
+export type DropReason = keyof PoolDrops
 
-export const noDrops = (): PoolDrops => ({
+export const noDrops = () => ({
+  /** Nonce used: included, or replaced in a block by another transaction of the same nonce. */
   stale: 0,
+  /** The balance no longer pays for them. */
   unpayable: 0,
   replaced: 0,
+  /** Evicted from a full pool. */
   evicted: 0,
+  /** Included by no block for too long. */
   expired: 0,
+  /** Their sender delegates since, and has another one ahead of them. */
   delegated: 0,
+  /** The proposer could not include them, or a development tool dropped them. */
   discarded: 0,
 })
-
-export type DropReason = keyof PoolDrops
 
 /** Pooled transaction with precomputed values. */
 export interface PoolEntry {

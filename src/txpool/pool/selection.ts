@@ -2,13 +2,15 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { nextNonce } from '@tandem/base/uint64.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { type PoolEntry, proposerTip } from './entry.ts'
+import { type HeapSlot, IndexedHeap } from './indexed-heap.ts'
 import type { SenderQueue } from './sender-queue.ts'
 
 /** Next transaction of one sender. */
-interface Head {
+interface Head extends HeapSlot {
   readonly entries: readonly PoolEntry[]
   readonly end: number
-  index: number
+  /** Position of `entry` in `entries`. */
+  at: number
   entry: PoolEntry
   tip: bigint
   /** Tip as a double: orders most pairs without bigints. Rounding is monotonic, so only equal values need the exact comparison. */
@@ -21,7 +23,7 @@ interface Head {
  */
 export class Selection {
   readonly #baseFee: bigint
-  readonly #heap: Head[] = []
+  readonly #heads = new IndexedHeap<Head>(before, head => head)
   readonly #skipped = new Set<Hex>()
   /** Hash of the oldest transaction that the last build passed over. */
   readonly longestWaiting: Hex | undefined
@@ -31,22 +33,24 @@ export class Selection {
   /** `lastBuild`: number of the build before this one. */
   constructor(senders: Iterable<SenderQueue>, baseFee: bigint, lastBuild?: number) {
     this.#baseFee = baseFee
+    const heads: Head[] = []
     let oldest: PoolEntry | undefined
     for (const sender of senders) {
       const entry = sender.entries[0]
       if (sender.executable === 0 || entry === undefined || entry.transaction.maxFeePerGas < baseFee) continue
       const tip = proposerTip(entry.transaction, baseFee)
       if (entry.passedOverIn === lastBuild && (oldest === undefined || entry.arrival < oldest.arrival)) oldest = entry
-      this.#heap.push({ entries: sender.entries, end: sender.executable, index: 0, entry, tip, roughTip: Number(tip) })
+      const { entries, executable: end } = sender
+      heads.push({ index: -1, entries, end, at: 0, entry, tip, roughTip: Number(tip) })
     }
     this.longestWaiting = oldest?.transaction.hash
-    for (let at = (this.#heap.length >> 1) - 1; at >= 0; at--) this.#down(at)
+    this.#heads.fill(heads)
   }
 
   next(): Transaction | undefined {
     if (this.#current !== undefined) this.#advance()
-    while (this.#heap.length > 0) {
-      const { transaction } = (this.#heap[0] as Head).entry
+    for (let head = this.#heads.peek(); head !== undefined; head = this.#heads.peek()) {
+      const { transaction } = head.entry
       this.#current = transaction.from
       if (!this.#skipped.has(transaction.from)) return transaction
       this.#skipCurrent = true
@@ -64,39 +68,17 @@ export class Selection {
 
   /** Replaces the returned transaction by the sender's next one. */
   #advance(): void {
-    const head = this.#heap[0] as Head
+    const head = this.#heads.peek() as Head
     const nonce = nextNonce(head.entry.transaction.nonce)
-    const entry = this.#skipCurrent || ++head.index >= head.end ? undefined : head.entries[head.index]
+    const entry = this.#skipCurrent || ++head.at >= head.end ? undefined : head.entries[head.at]
     this.#skipCurrent = false
     // The nonce is compared because a sender's last transactions may be evicted, and others appended, during a selection.
     if (entry?.transaction.nonce === nonce && entry.transaction.maxFeePerGas >= this.#baseFee) {
       head.entry = entry
       head.tip = proposerTip(entry.transaction, this.#baseFee)
       head.roughTip = Number(head.tip)
-      this.#down(0)
-      return
-    }
-    const last = this.#heap.pop() as Head
-    if (this.#heap.length === 0) return
-    this.#heap[0] = last
-    this.#down(0)
-  }
-
-  #down(at: number): void {
-    const heap = this.#heap
-    const item = heap[at] as Head
-    let index = at
-    for (;;) {
-      let childIndex = 2 * index + 1
-      if (childIndex >= heap.length) break
-      const right = childIndex + 1
-      if (right < heap.length && before(heap[right] as Head, heap[childIndex] as Head)) childIndex = right
-      const child = heap[childIndex] as Head
-      if (!before(child, item)) break
-      heap[index] = child
-      index = childIndex
-    }
-    heap[index] = item
+      this.#heads.update(head)
+    } else this.#heads.remove(head)
   }
 }
 
