@@ -5,7 +5,6 @@ import type { Header } from '../../primitives/header.ts'
 import { cycleOf, prevRandao } from '../../rules/council/cycle.ts'
 import { nextBaseFee } from '../../rules/money/base-fee.ts'
 import type { Council } from '../council/council.ts'
-import type { CycleSeeds } from '../council/cycle-seeds.ts'
 import type { ProofRows } from '../proof/proof-rows.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import type { ChainBlock } from '../store/types.ts'
@@ -22,31 +21,25 @@ export interface BlockEnvSources {
   readonly params: NetworkParams
   readonly foundation: Hex
   readonly council: Council
-  readonly seeds: CycleSeeds
   readonly blocks: BlockStore
   readonly proofs: Pick<ProofRows, 'stateAt'>
   /** Present on development chains. */
   readonly choices?: () => NextBlockFields
 }
 
-/** Seed of a cycle: of one that has its council record. */
-type SeedOf = (seeds: CycleSeeds, cycle: number) => Hex
-const knownSeed: SeedOf = (seeds, cycle) => seeds.of(cycle)
-const latestSeed: SeedOf = (seeds, cycle) => seeds.ofLatestUpTo(cycle)
-
 type ParentBlock = Pick<ChainBlock, 'header' | 'hash' | 'extra'>
 type ProposedBlock = { readonly timestamp: number; readonly proposer: Hex }
 
 /** Environment of a simulated child of `parent`, which may lie beyond the cycles whose council is known. */
 export const simulatedChildEnv = (sources: BlockEnvSources, parent: ParentBlock, block: ProposedBlock): BlockEnv =>
-  childEnv(sources, parent, block, latestSeed)
+  childEnv(sources, parent, block, cycle => sources.council.latestSeedUpTo(cycle))
 
 /** Environment of the child of `parent` proposed by `proposer`. */
 export const childEnv = (
   sources: BlockEnvSources,
   parent: ParentBlock,
   block: ProposedBlock,
-  seedOf = knownSeed,
+  seedOf?: (cycle: number) => Hex,
 ): BlockEnv => {
   const { params } = sources
   const choices = (params.devHelpers && sources.choices?.()) || {}
@@ -88,8 +81,11 @@ interface EnvFields {
   readonly hash?: Hex | undefined
 }
 
-const envOf = (sources: BlockEnvSources, fields: EnvFields, seedOf = knownSeed): BlockEnv => {
-  const { params, foundation, council, seeds, blocks } = sources
+const envOf = (
+  { params, foundation, council, blocks }: BlockEnvSources,
+  fields: EnvFields,
+  seedOf = (cycle: number): Hex => council.seedOf(cycle),
+): BlockEnv => {
   const { number, timestamp, miner, gasLimit, baseFeePerGas } = fields
   return {
     params,
@@ -100,7 +96,7 @@ const envOf = (sources: BlockEnvSources, fields: EnvFields, seedOf = knownSeed):
     miner,
     proposerReward: council.payeeOf(fields.proposer, number),
     foundation,
-    prevRandao: prevRandao(seedOf(seeds, cycleOf(number, params.rewards.cycleBlocks)), number),
+    prevRandao: prevRandao(seedOf(cycleOf(number, params.rewards.cycleBlocks)), number),
     blockHash(wanted) {
       if (wanted >= number - 1) return [fields.parentHash, fields.hash][wanted - number + 1] ?? ZERO_HASH
       return blocks.hashOf(wanted) ?? ZERO_HASH

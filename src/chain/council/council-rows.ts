@@ -150,7 +150,7 @@ export const decodeCycle = (
 }
 
 /** Returns the raw rows of a record; undefined when there is none. */
-export const readRecordRows = (store: Store, number: number): RecordRows | undefined => {
+export const readRecordRows = (store: Pick<Store, 'getSync'>, number: number): RecordRows | undefined => {
   const key = numberKey(number)
   const cycle = store.getSync(BUCKETS.cycle, key)
   return cycle && { number, cycle, council: store.getSync(BUCKETS.council, key) ?? null }

@@ -35,13 +35,12 @@ import {
   encodeCycle,
   readRecordRows,
 } from './council-rows.ts'
-import type { CycleSeeds } from './cycle-seeds.ts'
 
 interface CouncilOptions {
   readonly params: NetworkParams
   readonly foundation: Hex
-  readonly seeds: CycleSeeds
-  readonly store: Store
+  readonly genesisHash: Hex
+  readonly store: Pick<Store, 'getSync'>
   readonly blocks: Pick<BlockStore, 'header'>
   /** State of the head. */
   readonly state: Pick<StateReader, 'account' | 'storage'>
@@ -64,20 +63,37 @@ interface Cycle {
   readonly rewards: ReadonlyMap<Hex, Hex>
 }
 
-/** Councils and committees (docs/design/council.md#council): read after a cycle's last block, stored with it, drawn with the seed. */
+/** Councils, committees and seeds (docs/design/council.md#council): read after a cycle's last block, stored with it, drawn with the seed. */
 export class Council {
   readonly #options: CouncilOptions
   readonly #cycles = new Lru<number, Cycle>(COUNCIL_LIMITS.cachedCycles)
+  readonly #firstSeed: Hex
   /** Last one read: most cycles change nothing, and hundreds of members are a thousand storage words. */
   #contents: ContractContents | undefined
 
   constructor(options: CouncilOptions) {
     this.#options = options
+    this.#firstSeed = firstSeed(options.genesisHash)
   }
 
   /** Returns the committee of a block in proposer order, equal for every round; undefined beyond the cycles known so far. */
   committee(number: number): Committee | undefined {
     return this.#cycleAt(number)?.committee
+  }
+
+  /** Returns the seed of a cycle (docs/design/council.md#seed), which must have its council record. */
+  seedOf(cycle: number): Hex {
+    assert(Number.isSafeInteger(cycle) && cycle >= 0, 'a cycle')
+    const seed = cycle === 0 ? this.#firstSeed : this.#cycle(cycle)?.record.seed
+    assert(seed !== undefined, 'a requested cycle has its council record')
+    return seed
+  }
+
+  /** Returns the seed of a cycle, or of the last one before it whose council is known: for simulated blocks, which may lie beyond. */
+  latestSeedUpTo(cycle: number): Hex {
+    let known = cycle
+    while (known > 0 && this.#cycle(known) === undefined) known--
+    return this.seedOf(known)
   }
 
   /** Returns the council that serves at a block; undefined when not known yet. */
@@ -164,7 +180,6 @@ export class Council {
     const { cycleBlocks } = this.#options.params.rewards
     for (const [cycle] of this.#cycles.entries())
       if (councilBlockOf(cycle, cycleBlocks) > head) this.#cycles.delete(cycle)
-    this.#options.seeds.forget(head)
   }
 
   /** Returns the content of the contract after a block that is not written yet. */
@@ -201,7 +216,10 @@ export class Council {
   }
 
   #cycleAt(number: number): Cycle | undefined {
-    const cycle = cycleOf(number, this.#options.params.rewards.cycleBlocks)
+    return this.#cycle(cycleOf(number, this.#options.params.rewards.cycleBlocks))
+  }
+
+  #cycle(cycle: number): Cycle | undefined {
     const kept = this.#cycles.get(cycle)
     if (kept !== undefined) return kept
     const read = this.#read(cycle)
@@ -210,7 +228,7 @@ export class Council {
   }
 
   #read(cycle: number): Cycle | undefined {
-    const { params, seeds } = this.#options
+    const { params } = this.#options
     const { cycleBlocks } = params.rewards
     const record = this.#recordAt(councilBlockOf(cycle, cycleBlocks))
     const before = this.#recordAt(councilBlockOf(Math.max(0, cycle - 1), cycleBlocks))
@@ -221,7 +239,7 @@ export class Council {
     const drawn = params.devHelpers
       ? eligibleMembers({ ...record, members: this.#membersAt(0) }, before, committeeSize)
       : eligible
-    const seed = hexToBytes(seeds.of(cycle))
+    const seed = hexToBytes(cycle === 0 ? this.#firstSeed : record.seed)
     return {
       record,
       qualified: new Set(eligible.map(({ validator }) => validator)),

@@ -1,5 +1,6 @@
-import { type Hex, toWord } from '@tandem/base/bytes.ts'
+import { bytesToHex, copyBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { EVIDENCE_BOUNDS } from '../../config/protocol-bounds.ts'
@@ -11,8 +12,10 @@ import { createSignatureVerifier } from '../../consensus/signer/signature-verifi
 import { recoverAddress } from '../../crypto/signature.ts'
 import { jailedAtSlot } from '../../rules/council/council-storage.ts'
 import type { Journal } from '../../state/journal/journal.ts'
+import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Council } from './council.ts'
-import type { EvidenceRows } from './evidence-rows.ts'
 
 /** Reason why a block must not include a piece of evidence. */
 export type EvidenceError =
@@ -25,7 +28,9 @@ interface EvidencePoolOptions {
   readonly params: NetworkParams
   readonly genesisHash: Hex
   readonly council: Council
-  readonly rows: EvidenceRows
+  /** Holds evidence that no block holds yet, by accused validator: it survives a restart. */
+  readonly store: Store
+  readonly logger: Logger
 }
 
 /** Encoded evidence of a block, and the validators it jails, one each. */
@@ -44,6 +49,7 @@ export class EvidencePool implements EvidenceStore {
   readonly #pool = new PendingEvidence(CONSENSUS_LIMITS.evidence)
   readonly #isSigned: SignatureCheck
   #head: number
+  #writing: Promise<void> = Promise.resolve()
 
   private constructor(options: EvidencePoolOptions, head: number) {
     const { params, genesisHash } = options
@@ -60,11 +66,14 @@ export class EvidencePool implements EvidenceStore {
   /** Opens the pool with the evidence left from earlier runs; `head` is the number of the last committed block. */
   static async open(options: EvidencePoolOptions, head: number): Promise<EvidencePool> {
     const evidencePool = new EvidencePool(options, head)
-    for (const { offender, encoded } of await options.rows.load()) {
+    const rows: (readonly [offender: Hex, encoded: Uint8Array])[] = []
+    for await (const [key, encoded] of options.store.entries(BUCKETS.evidence))
+      rows.push([bytesToHex(key), copyBytes(encoded)])
+    for (const [offender, encoded] of rows) {
       const evidence = tryDecodeEvidence(encoded)
       if (evidence !== undefined && evidencePool.#wanted(evidence) === offender)
         evidencePool.#pool.add(offender, evidence)
-      else options.rows.remove(offender)
+      else evidencePool.#removeRow(offender)
     }
     return evidencePool
   }
@@ -77,7 +86,8 @@ export class EvidencePool implements EvidenceStore {
   report(evidence: Evidence): boolean {
     const offender = this.#wanted(evidence)
     if (offender === undefined) return false
-    this.#options.rows.put(offender, this.#pool.add(offender, evidence))
+    const encoded = this.#pool.add(offender, evidence)
+    this.#write(offender, batch => batch.put(BUCKETS.evidence, hexToBytes(offender), encoded))
     return true
   }
 
@@ -87,7 +97,7 @@ export class EvidencePool implements EvidenceStore {
 
   /** Resolves when all held evidence is on disk; awaited before the store is closed. */
   written(): Promise<void> {
-    return this.#options.rows.written()
+    return this.#writing
   }
 
   /** Selects evidence for block `number` on the head; drops items that no later block can include either. */
@@ -150,7 +160,25 @@ export class EvidencePool implements EvidenceStore {
   }
 
   #forget(offender: Hex): void {
-    if (this.#pool.remove(offender)) this.#options.rows.remove(offender)
+    if (this.#pool.remove(offender)) this.#removeRow(offender)
+  }
+
+  #removeRow(offender: Hex): void {
+    this.#write(offender, batch => batch.del(BUCKETS.evidence, hexToBytes(offender)))
+  }
+
+  /** Writes in order; a failure is only logged, since no caller waits and the store ends the node. */
+  #write(offender: Hex, change: (batch: Batch) => void): void {
+    const { store, logger } = this.#options
+    this.#writing = this.#writing.then(async () => {
+      try {
+        const batch = store.batch()
+        change(batch)
+        await batch.write()
+      } catch (error) {
+        logger.error({ err: error, validator: offender }, 'evidence not written')
+      }
+    })
   }
 
   #check(

@@ -14,7 +14,6 @@ import type { Batch } from '../../storage/batch.ts'
 import type { Store } from '../../storage/store.ts'
 import { Council } from '../council/council.ts'
 import { readRecordRows } from '../council/council-rows.ts'
-import { CycleSeeds } from '../council/cycle-seeds.ts'
 import { BlockStore } from '../store/block-store.ts'
 
 /** Data from which the committees of a chain follow. */
@@ -83,18 +82,14 @@ export class StagedCouncil {
 
   #council(): Council {
     const store = this.#store
-    const { params, foundation, genesisHash } = this.#identity
-    const state = {
-      account: (address: Hex) => readAccount(store, hashedKey(address)),
-      storage: (address: Hex, slot: Hex) => readSlot(store, hashedKey(address), slot),
-    }
     return new Council({
-      params,
-      foundation,
-      seeds: new CycleSeeds(genesisHash, store, params.rewards.cycleBlocks),
+      ...this.#identity,
       store,
       blocks: new BlockStore(store),
-      state,
+      state: {
+        account: (address: Hex) => readAccount(store, hashedKey(address)),
+        storage: (address: Hex, slot: Hex) => readSlot(store, hashedKey(address), slot),
+      },
     })
   }
 }

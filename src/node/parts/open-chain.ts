@@ -4,9 +4,7 @@ import type { Logger } from '@tandem/base/logger.ts'
 import type { BlockEnvSources } from '../../chain/block/block-env.ts'
 import { Economy } from '../../chain/block/economy.ts'
 import { Council } from '../../chain/council/council.ts'
-import { CycleSeeds } from '../../chain/council/cycle-seeds.ts'
 import { EvidencePool } from '../../chain/council/evidence-pool.ts'
-import { EvidenceRows } from '../../chain/council/evidence-rows.ts'
 import { genesisBlock } from '../../chain/genesis-block.ts'
 import { BlockProofs } from '../../chain/proof/block-proofs.ts'
 import { ProofRows } from '../../chain/proof/proof-rows.ts'
@@ -143,14 +141,15 @@ interface PartsOf extends Pick<OpenedChain, 'store' | 'blocks' | 'world' | 'gene
 
 const parts = async ({ genesis, genesisHash, store, blocks, world, head, logger }: PartsOf) => {
   const { params, foundation } = genesis
-  const seeds = new CycleSeeds(genesisHash, store, params.rewards.cycleBlocks)
-  const council = new Council({ params, foundation, seeds, store, blocks, state: world.head })
-  const rows = new EvidenceRows(store, logger.child({ module: 'chain' }))
-  const evidence = await EvidencePool.open({ params, genesisHash, council, rows }, head.header.number)
+  const council = new Council({ params, foundation, genesisHash, store, blocks, state: world.head })
+  const evidence = await EvidencePool.open(
+    { params, genesisHash, council, store, logger: logger.child({ module: 'chain' }) },
+    head.header.number,
+  )
   const genesisWei = genesisSupply(genesis)
   const proofRows = new ProofRows(params, store)
   const economy = new Economy({ params, foundation, genesisWei, council, store, blocks, proofs: proofRows })
-  const sources = { params, foundation, council, seeds, blocks, proofs: proofRows }
+  const sources = { params, foundation, council, blocks, proofs: proofRows }
   return { economy, evidence, sources, proofRows, ...proofParts(params, proofRows, blocks, head, logger) }
 }
 

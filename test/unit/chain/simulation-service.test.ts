@@ -126,7 +126,7 @@ describe('simulated blocks', () => {
       )
       const [first, second] = blocks.map(({ calls }) => calls.map(({ output }) => bytesToHex(output)))
       const { rewards } = chain.genesis.params
-      expect(first).toEqual([prevRandao(chain.sources.seeds.of(cycleOf(2, rewards.cycleBlocks)), 2), parent.hash])
+      expect(first).toEqual([prevRandao(chain.sources.council.seedOf(cycleOf(2, rewards.cycleBlocks)), 2), parent.hash])
       expect(second).toEqual([blocks[0]?.block.hash])
     }))
 

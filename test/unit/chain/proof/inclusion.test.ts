@@ -105,7 +105,7 @@ describe('a proof header', () => {
               await mined.mine()
               await idle.mine()
             }
-            const seeds = ({ sources }: TestChain) => [0, 1, 2, 3, 4].map(cycle => sources.seeds.of(cycle))
+            const seeds = ({ sources }: TestChain) => [0, 1, 2, 3, 4].map(cycle => sources.council.seedOf(cycle))
             const [with_, without] = [seeds(mined), seeds(idle)]
             expect(with_.map((seed, cycle) => seed === without[cycle])).toEqual([true, true, false, false, false])
           },

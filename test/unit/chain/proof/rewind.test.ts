@@ -27,7 +27,7 @@ test('blocks taken back take their proof headers, pending ones and seeds with th
         await chain.mine()
       }
       const second = proofRows.byHeight(2)?.header
-      const seedBefore = sources.seeds.of(2)
+      const seedBefore = sources.council.seedOf(2)
       await mineProof(chain)
       expect(proofPool.size).toBe(1)
       await writer.edit([{ key: keccak256(hexToBytes(OTHER_MINER)), balance: 1n }], true)
@@ -44,7 +44,7 @@ test('blocks taken back take their proof headers, pending ones and seeds with th
       for (let number = 4; number <= 8; number++) await chain.mine()
       expect(proofRows.byHeight(2)).toMatchObject({ includedIn: 4, header: { coinbase: OTHER_MINER } })
       expect(chain.chain.headBlock.header.miner).toBe(OTHER_MINER)
-      expect(sources.seeds.of(2)).not.toBe(seedBefore)
+      expect(sources.council.seedOf(2)).not.toBe(seedBefore)
 
       await writer.rewind({ number: 0, edits: 0 })
       expect(proofPool.head.proofState).toMatchObject({ tipId: ZERO_HASH, coinbase: ZERO_ADDRESS })
