@@ -4,6 +4,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { forkHeight } from '../config/forks.ts'
 import { CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { ChainParams } from '../config/networks.ts'
@@ -24,13 +25,11 @@ import type { StateUpdate } from '../state/update/state-update.ts'
 import type { WorldState } from '../state/world/world-state.ts'
 import type { Store } from '../storage/store.ts'
 import type { BlockEnvSources } from './block/block-env.ts'
-import type { BlockFault } from './block/block-fault.ts'
-import { type BlockChoices, BlockWork, type CandidateSource } from './block/block-work.ts'
-import { type ExecutedBlock, ExecutedBlocks } from './block/candidates.ts'
+import { type BlockFault, isEndOfWork } from './block/block-fault.ts'
+import { type BlockChoices, BlockWork, type CandidateSource, type ExecutedBlock } from './block/block-work.ts'
 import { type BlockToCommit, writeCommit } from './block/commit-batch.ts'
 import type { Economy } from './block/economy.ts'
 import { RunningWork } from './block/running-work.ts'
-import { isEndOfWork, warmUpBlocks } from './block/warm-up.ts'
 import type { EvidencePool } from './council/evidence-pool.ts'
 import type { BlockProofs } from './proof/block-proofs.ts'
 import type { BlockStore } from './store/block-store.ts'
@@ -101,7 +100,8 @@ export class Chain implements ExecutionPort {
   readonly #writing = new Mutex()
   readonly #work: BlockWork
   readonly #running = new RunningWork()
-  readonly #candidates = new ExecutedBlocks()
+  /** Executed blocks of the open height, by hash. */
+  readonly #candidates = new Lru<Hex, ExecutedBlock>(CHAIN_LIMITS.candidates)
   readonly #listeners = new Set<(event: CommittedEvent) => void>()
   #head: ChainBlock
   #certificate: Certificate | null
@@ -162,7 +162,7 @@ export class Chain implements ExecutionPort {
   async build(request: BuildRequest, cancelled?: AbortSignal): Promise<Block> {
     const parent = this.#head
     const executedBlock = await this.#running.run(signal => this.#work.build(parent, request, signal), cancelled)
-    if (parent === this.#head) this.#candidates.add(executedBlock)
+    if (parent === this.#head) this.#candidates.set(executedBlock.block.hash, executedBlock)
     const { extra: _, ...block } = executedBlock.block
     return block
   }
@@ -175,14 +175,12 @@ export class Chain implements ExecutionPort {
 
   /** Builds and validates an empty block and keeps neither: the chain's first would otherwise pay for loading all of that code. */
   warmUp(proposer: Hex): Promise<void> {
-    const { clock, logger } = this.#options
-    const head = { block: this.#head, certificate: this.#certificate }
-    return warmUpBlocks({ work: this.#work, running: this.#running, clock, logger }, head, proposer)
+    return this.#running.run(signal => this.#work.warmUp(this.#head, this.#certificate, proposer, signal))
   }
 
   async validate(block: Block, context: ValidateContext, cancelled?: AbortSignal): Promise<ProposalVerdict> {
     const nowMs = this.#options.clock.nowMs()
-    if (this.#candidates.get(block.hash)) return { valid: true }
+    if (this.#candidates.has(block.hash)) return { valid: true }
     const omitted = this.#omittedProof(block, context, nowMs)
     if (omitted !== undefined) return { valid: false, proven: false, reason: `leaves out the proof header ${omitted}` }
     try {
@@ -219,7 +217,7 @@ export class Chain implements ExecutionPort {
         assert(block.header.number !== header.number || block.hash === hash, 'a committed block is never replaced')
         return
       }
-      const executedBlock = this.#candidates.get(block.hash) ?? (await this.#finish(block))
+      const executedBlock = this.#candidates.peek(block.hash) ?? (await this.#finish(block))
       await this.#write({ ...executedBlock, certificate })
     })
   }
@@ -248,7 +246,7 @@ export class Chain implements ExecutionPort {
     const parent = this.#head
     return async signal => {
       const outcome = await this.#work.validate(parent, block, nowMs, signal)
-      if (!isFault(outcome) && parent === this.#head) this.#candidates.add(outcome)
+      if (!isFault(outcome) && parent === this.#head) this.#candidates.set(block.hash, outcome)
       return outcome
     }
   }

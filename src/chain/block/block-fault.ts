@@ -1,10 +1,12 @@
 import { type CodedError, isCoded } from '@tandem/base/errors.ts'
+import type { InterruptedError } from '../../evm/engine.ts'
 import type { ExecutionFaultError, GasUsedError, InvalidTransactionError } from '../../evm/executor-types.ts'
 import type { ProofHeaderMalformed } from '../../primitives/proof-header.ts'
 import type { BodyError } from '../../rules/body.ts'
 import type { HeaderError } from '../../rules/header.ts'
 import type { ProofHeaderError } from '../../rules/proof/proof-header.ts'
 import type { ProofInclusionError } from '../../rules/proof/proof-inclusion.ts'
+import type { StateError } from '../../state/errors.ts'
 import type { EvidenceError } from '../council/evidence-pool.ts'
 
 /** Fault found by validation itself: a header that differs from its execution. */
@@ -78,3 +80,11 @@ const isBlockError = (error: unknown): error is CodedError<BlockError> =>
 /** Returns the fault that an error names; undefined when the error says nothing about the block. */
 export const blockFaultFromError = (error: unknown): BlockFault | undefined =>
   isBlockError(error) ? { proven: PROVEN[error.code], error } : undefined
+
+const ENDED: ReadonlySet<string> = new Set<InterruptedError['code'] | StateError['code']>([
+  'EXECUTION_INTERRUPTED',
+  'STATE_MOVED',
+])
+
+/** Returns true for the error of work that was cancelled, or whose head moved. */
+export const isEndOfWork = (error: unknown): boolean => isCoded(error) && ENDED.has(error.code)

@@ -12,6 +12,7 @@ import { checkAborted } from '../../evm/block/pacer.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import type { BlockExecution, BuildBudget, Credit, Executor, TransactionSource } from '../../evm/executor-types.ts'
 import { type Block, blockFromParts } from '../../primitives/block.ts'
+import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { ExtraData } from '../../primitives/consensus/extra-data.ts'
 import type { Header } from '../../primitives/header.ts'
 import { receiptsRootParts, transactionsRootParts } from '../../primitives/roots.ts'
@@ -28,8 +29,7 @@ import type { BlockProofs } from '../proof/block-proofs.ts'
 import type { BlockRoots } from '../store/rules-port.ts'
 import type { ChainBlock } from '../store/types.ts'
 import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
-import { type BlockFault, blockFaultFromError, type ResultError } from './block-fault.ts'
-import type { ExecutedBlock } from './candidates.ts'
+import { type BlockFault, blockFaultFromError, isEndOfWork, type ResultError } from './block-fault.ts'
 import type { Economy } from './economy.ts'
 import { assembleExtraData, assembleHeader } from './header-assembly.ts'
 
@@ -60,6 +60,18 @@ export interface BlockChoices {
   /** Exactly these, in this order; from the pool if omitted. */
   readonly transactions?: readonly Transaction[]
   readonly vanity?: Uint8Array
+}
+
+/** Block executed on the head and not yet decided; commit must not execute it again (docs/design/consensus.md#validation). */
+export interface ExecutedBlock {
+  readonly block: ChainBlock
+  readonly execution: BlockExecution
+  readonly update: StateUpdate
+  readonly proofs: readonly IncludedProof[]
+}
+
+const EMPTY_POOL: Pick<CandidateSource, 'select'> = {
+  select: () => ({ next: () => undefined, skipSender() {} }),
 }
 
 /** Checked content of a block's body besides its transactions. */
@@ -125,6 +137,27 @@ export class BlockWork {
       const fault = blockFaultFromError(error)
       if (fault === undefined) throw error
       return fault
+    }
+  }
+
+  /** Builds an empty block on a head and validates it, and keeps neither. */
+  async warmUp(
+    parent: ChainBlock,
+    parentCertificate: Certificate | null,
+    proposer: Hex,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, logger } = this.#options
+    const number = parent.header.number + 1
+    const timestamp = Math.max(parent.header.timestamp + 1, Math.floor(clock.nowMs() / 1_000))
+    const limits = { round: 0, budgetMs: 0, transactionMs: 0, gasShare: 1 }
+    const request = { number, parentHash: parent.hash, timestamp, proposer, parentCertificate, ...limits }
+    try {
+      const { block } = await this.build(parent, request, signal, EMPTY_POOL)
+      await this.validate(parent, block, Number.POSITIVE_INFINITY, signal)
+    } catch (error) {
+      // With one of these, a block was decided meanwhile: the code is warm.
+      if (!isEndOfWork(error)) logger.warn({ err: error, number }, 'block for warming up not built')
     }
   }
 

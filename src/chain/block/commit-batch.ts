@@ -8,7 +8,7 @@ import { putProofs } from '../proof/proof-rows.ts'
 import { putBlockParts } from '../store/put-block.ts'
 import { putUnsynced } from '../store/unsynced-blocks.ts'
 import type { BlockEnvSources } from './block-env.ts'
-import type { ExecutedBlock } from './candidates.ts'
+import type { ExecutedBlock } from './block-work.ts'
 import type { Economy } from './economy.ts'
 
 interface CommitParts {

@@ -1,7 +1,7 @@
 import { CANCELLED } from '@tandem/base/async/cancelled.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { BlockFault } from './block-fault.ts'
-import type { ExecutedBlock } from './candidates.ts'
+import type { ExecutedBlock } from './block-work.ts'
 
 /** Task on the head, from its start to its end. */
 interface Running {
