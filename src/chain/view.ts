@@ -64,63 +64,31 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
   }
 }
 
-type BlockReads = Pick<
-  ChainView,
-  | 'head'
-  | 'earliest'
-  | 'headerByNumber'
-  | 'blockByNumber'
-  | 'blockByHash'
-  | 'receipts'
-  | 'receiptStream'
-  | 'internalTransfers'
-  | 'failedExecutions'
-  | 'tips'
-  | 'certificate'
->
-
-const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
+const blockReads = ({ blocks, chain }: ChainViewOptions) => {
   const head = () => chain.headBlock
-  const known = (number: number) => number <= head().header.number
+  const isKnown = (number: number) => number <= head().header.number
+  /** Reads something of a block; undefined beyond the head. Throws HISTORY_MISSING. */
+  const ofBlock = async <T>(number: number, read: (number: number) => Promise<T>): Promise<T | undefined> => {
+    requireHistory(blocks.earliest, number)
+    return isKnown(number) ? read(number) : undefined
+  }
   return {
     head,
     earliest: () => blocks.earliest,
-    headerByNumber: async number => {
-      requireHistory(blocks.earliest, number)
-      return known(number) ? (await blocks.header(number))?.header : undefined
-    },
-    blockByNumber: async number => {
-      if (number === head().header.number) return head()
-      requireHistory(blocks.earliest, number)
-      return known(number) ? blocks.block(number) : undefined
-    },
+    headerByNumber: number => ofBlock(number, async at => (await blocks.header(at))?.header),
+    blockByNumber: async number => (number === head().header.number ? head() : ofBlock(number, at => blocks.block(at))),
     blockByHash: async hash => {
       if (hash === head().hash) return head()
       const number = await foundOrWhole(blocks, () => blocks.numberOf(hash))
-      return number !== undefined && known(number) ? blocks.block(number) : undefined
+      return number !== undefined && isKnown(number) ? blocks.block(number) : undefined
     },
-    receipts: async number => {
-      requireHistory(blocks.earliest, number)
-      return known(number) ? blocks.receipts(number) : undefined
-    },
-    receiptStream: async number => {
-      requireHistory(blocks.earliest, number)
-      return known(number) ? readReceiptStream(blocks, number) : undefined
-    },
-    internalTransfers: async number => {
-      requireHistory(blocks.earliest, number)
-      return known(number) ? blocks.internalTransfers(number) : []
-    },
-    failedExecutions: async number => {
-      requireHistory(blocks.earliest, number)
-      return known(number) ? blocks.failedExecutions(number) : []
-    },
-    tips: async number => {
-      requireHistory(blocks.earliest, number)
-      return known(number) ? blocks.tips(number) : undefined
-    },
+    receipts: number => ofBlock(number, at => blocks.receipts(at)),
+    receiptStream: number => ofBlock(number, at => readReceiptStream(blocks, at)),
+    internalTransfers: async number => (await ofBlock(number, at => blocks.internalTransfers(at))) ?? [],
+    failedExecutions: async number => (await ofBlock(number, at => blocks.failedExecutions(at))) ?? [],
+    tips: number => ofBlock(number, at => blocks.tips(at)),
     certificate: number => blocks.certificate(number),
-  }
+  } satisfies Partial<ChainView>
 }
 
 /** Looks a hash up; an unknown one may be of a block that is not fetched yet. Throws HISTORY_MISSING. */
@@ -133,10 +101,7 @@ const foundOrWhole = async <T>(
   return found
 }
 
-const transactionReads = ({
-  blocks,
-  chain,
-}: ChainViewOptions): Pick<ChainView, 'locate' | 'transaction' | 'receipt'> => {
+const transactionReads = ({ blocks, chain }: ChainViewOptions) => {
   const locate = async (hash: Hex) => {
     const location = await foundOrWhole(blocks, () => blocks.locate(hash))
     return location && location.number <= chain.headBlock.header.number ? location : undefined
@@ -151,27 +116,23 @@ const transactionReads = ({
       const place = await locate(hash)
       return place && readIncludedReceipt(blocks, place)
     },
-  }
+  } satisfies Partial<ChainView>
 }
 
-const stateReads = ({
-  store,
-  blocks,
-  world,
-  wideLogs,
-}: ChainViewOptions): Pick<ChainView, 'headState' | 'oldestState' | 'stateAt' | 'logs' | 'prove'> => ({
-  oldestState: () => world.oldest,
-  headState: world.head,
-  stateAt: number => openStateReader(store, number),
-  logs: async query => {
-    requireHistory(blocks.earliest, query.fromBlock, query.toBlock)
-    const isWide = query.toBlock - query.fromBlock >= CHAIN_LIMITS.logSliceBlocks
-    if (isWide || criteriaBytes(query) > CHAIN_LIMITS.logSliceCriteria) return wideLogs(query)
-    return queryLogs(store, blocks, query, {
-      results: RPC_LIMITS.logResults,
-      timeoutMs: RPC_LIMITS.logQueryMs,
-      nowMs: () => performance.now(),
-    })
-  },
-  prove: (number, address, slots) => world.prove(number, address, slots),
-})
+const stateReads = ({ store, blocks, world, wideLogs }: ChainViewOptions) =>
+  ({
+    oldestState: () => world.oldest,
+    headState: world.head,
+    stateAt: number => openStateReader(store, number),
+    logs: async query => {
+      requireHistory(blocks.earliest, query.fromBlock, query.toBlock)
+      const isWide = query.toBlock - query.fromBlock >= CHAIN_LIMITS.logSliceBlocks
+      if (isWide || criteriaBytes(query) > CHAIN_LIMITS.logSliceCriteria) return wideLogs(query)
+      return queryLogs(store, blocks, query, {
+        results: RPC_LIMITS.logResults,
+        timeoutMs: RPC_LIMITS.logQueryMs,
+        nowMs: () => performance.now(),
+      })
+    },
+    prove: (number, address, slots) => world.prove(number, address, slots),
+  }) satisfies Partial<ChainView>
