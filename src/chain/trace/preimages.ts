@@ -1,10 +1,12 @@
 import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { createAddress } from '../../primitives/receipt/address.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import { BodyRow } from '../store/body-row.ts'
+import type { RequestTimer } from './request-timer.ts'
 
 /* Preimages of hashed keys, which are not stored: slots of plain variables and addresses in transactions are known all the same. */
 
@@ -34,9 +36,9 @@ export class AddressPreimages {
     return this.#byHash.get(hash)
   }
 
-  /** Adds senders, recipients and created contracts of the newest transactions up to a block, at most `limit` of them. */
-  async addFromBlocks(store: Store, number: number, limit: number, turn: () => Promise<void>): Promise<void> {
-    let left = limit
+  /** Adds senders, recipients and created contracts of the newest transactions up to a block. */
+  async addFromBlocks(store: Store, number: number, timer: RequestTimer): Promise<void> {
+    let left: number = TRACE_LIMITS.addressTransactions
     for (let at = number; at > 0 && left > 0; at--) {
       const row = await store.get(BUCKETS.body, numberKey(at))
       const body = row && new BodyRow(row)
@@ -47,7 +49,7 @@ export class AddressPreimages {
         this.add(from)
         this.add(to ?? createAddress(from, nonce))
       }
-      await turn()
+      await timer.turn()
     }
   }
 }

@@ -4,13 +4,13 @@ import { CodedError } from '@tandem/base/errors.ts'
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
-import { dataJson, objectJson, type TraceOutput } from '../../evm/tracers/tracer-context.ts'
+import { dataJson, objectJson } from '../../evm/tracers/tracer-context.ts'
 import { type Account, decodeAccount } from '../../state/account.ts'
 import { decodeWord, hashedKey } from '../../state/flat-tables.ts'
 import type { StoredState } from '../../state/history/stored-state.ts'
 import type { StateChanges } from '../../state/update/state-update.ts'
-import type { Store } from '../../storage/store.ts'
 import { AddressPreimages, slotPreimage } from './preimages.ts'
+import type { RequestTimer } from './request-timer.ts'
 import { replayFirst, type TraceContext, withReplay, withState } from './trace-context.ts'
 import type {
   AccountRangeRequest,
@@ -21,17 +21,48 @@ import type {
 
 /* Iterates the state of a block in the order of its hashed keys. */
 
+/** Writes geth's StorageRangeResult: slots by their keccak, and the first one that does not fit. */
 export const storageRange = (parts: TraceContext, request: StorageRangeRequest): Promise<void> =>
   withReplay(parts, request.block, async (replay, body, { stored }) => {
     const { sink, requestTimer } = parts
     await replayFirst(parts, replay, body, Math.min(request.after, body.count))
-    await writeStorageRange(sink, stored, replay.journal.changes(), request, () => requestTimer.turn())
+    let count = 0
+    let nextKey: Hex | undefined
+    sink.nest('{"storage":{', '}}')
+    for await (const { hash, slot, word } of slotsOf(stored, replay.journal.changes(), request)) {
+      if (count === request.limit) {
+        nextKey = hash
+        break
+      }
+      const key = slot === undefined ? 'null' : `"${slot}"`
+      sink.write(`${count++ === 0 ? '' : ','}"${hash}":{"key":${key},"value":"${word}"}`)
+      await requestTimer.turn()
+    }
+    sink.close(`},"nextKey":${nextKey === undefined ? 'null' : `"${nextKey}"`}}`)
   })
 
+/** Writes geth's account dump, ordered by keccak of the address; `next` is the first that does not fit, in base64. */
 export const accountRange = (parts: TraceContext, request: AccountRangeRequest): Promise<void> =>
   withState(parts.store, request.block.number, async ({ stored }) => {
     const { sink, store, requestTimer } = parts
-    await writeAccountRange(sink, store, stored, request, () => requestTimer.turn())
+    const known = new AddressPreimages()
+    await known.addFromBlocks(store, request.block.number, requestTimer)
+    let count = 0
+    let next: Uint8Array | undefined
+    sink.nest(`{"root":"${request.stateRoot.slice(2)}","accounts":{`, '}}')
+    for await (const [key, row] of stored.accounts(hexToBytes(request.start))) {
+      if (count === request.limit) {
+        next = key
+        break
+      }
+      await requestTimer.turn()
+      const hash = bytesToHex(key)
+      const address = known.get(hash)
+      if (address === undefined && !request.incompletes) continue
+      const json = await accountJson(stored, key, decodeAccount(row), address, request, requestTimer)
+      sink.write(`${count++ === 0 ? '' : ','}"${address ?? `pre(${hash})`}":${json}`)
+    }
+    sink.close(next === undefined ? '}}' : `},"next":"${Buffer.from(next).toString('base64')}"}`)
   })
 
 /** Collects the addresses a block touched by executing its transactions again, since the state has only their hashes. */
@@ -44,6 +75,7 @@ const addTouched = (parts: TraceContext, block: TraceBlock, known: AddressPreima
     for (const address of [miner, proposerReward, foundation]) known.add(address)
   })
 
+/** Writes the addresses of modified accounts, in the order of their hashes. Throws TRACE_FAILED when there are too many, or one is unknown. */
 export const modifiedAccounts = async (
   parts: TraceContext,
   { blocks, credited }: ModifiedAccountsRequest,
@@ -55,19 +87,15 @@ export const modifiedAccounts = async (
   for (const address of credited) known.add(address)
   for (const block of blocks) await addTouched(parts, block, known)
   await withState(store, first.number - 1, async ({ stored }) => {
-    writeAddresses(sink, await stored.changedUpTo(last.number, () => requestTimer.turn()), known)
+    const keys = await stored.changedUpTo(last.number, () => requestTimer.turn())
+    const limit = TRACE_LIMITS.modifiedAccounts
+    if (keys.length > limit) throw failed(`more than ${limit} accounts were modified, ask for fewer blocks`)
+    const addresses = keys.map(key => {
+      const hash = bytesToHex(key)
+      return known.get(hash) ?? unknown(hash)
+    })
+    sink.write(JSON.stringify(addresses))
   })
-}
-
-/** Writes the addresses of hashed keys, in the order of the keys. Throws TRACE_FAILED when there are too many, or one is unknown. */
-const writeAddresses = (output: TraceOutput, keys: readonly Uint8Array[], known: AddressPreimages): void => {
-  const limit = TRACE_LIMITS.modifiedAccounts
-  if (keys.length > limit) throw failed(`more than ${limit} accounts were modified, ask for fewer blocks`)
-  const addresses = keys.map(key => {
-    const hash = bytesToHex(key)
-    return known.get(hash) ?? unknown(hash)
-  })
-  output.write(JSON.stringify(addresses))
 }
 
 const failed = (reason: string) => new CodedError<TraceError>({ code: 'TRACE_FAILED', reason })
@@ -115,37 +143,10 @@ async function* slotsOf(
   yield* ahead.slice(next)
 }
 
-/** Writes geth's StorageRangeResult: slots by their keccak, and the first one that does not fit. */
-const writeStorageRange = async (
-  output: TraceOutput,
-  state: StoredState,
-  changes: StateChanges,
-  request: StorageRangeRequest,
-  turn: () => Promise<void>,
-): Promise<void> => {
-  let count = 0
-  let nextKey: Hex | undefined
-  output.nest('{"storage":{', '}}')
-  for await (const { hash, slot, word } of slotsOf(state, changes, request)) {
-    if (count === request.limit) {
-      nextKey = hash
-      break
-    }
-    const key = slot === undefined ? 'null' : `"${slot}"`
-    output.write(`${count++ === 0 ? '' : ','}"${hash}":{"key":${key},"value":"${word}"}`)
-    await turn()
-  }
-  output.close(`},"nextKey":${nextKey === undefined ? 'null' : `"${nextKey}"`}}`)
-}
-
 const FIRST_SLOT = new Uint8Array(32)
 
 /** Returns the storage words whose slot is known, without leading zeros and prefix, as geth dumps them; others cannot be named. */
-const storageJson = async (
-  state: StoredState,
-  hashedAddress: Uint8Array,
-  turn: () => Promise<void>,
-): Promise<string> => {
+const storageJson = async (state: StoredState, hashedAddress: Uint8Array, timer: RequestTimer): Promise<string> => {
   const words: string[] = []
   let looked = 0
   for await (const [key, row] of state.slots(hashedAddress, FIRST_SLOT)) {
@@ -157,7 +158,7 @@ const storageJson = async (
           .replace(/^(00)+/, '')}"`,
       )
     if (++looked === TRACE_LIMITS.storageResults) break
-    await turn()
+    await timer.turn()
   }
   return `{${words.join(',')}}`
 }
@@ -168,7 +169,7 @@ const accountJson = async (
   account: Account,
   address: Hex | undefined,
   { withCode, withStorage }: AccountRangeRequest,
-  turn: () => Promise<void>,
+  timer: RequestTimer,
 ): Promise<string> => {
   const code = withCode ? await state.codeOf(account.codeHash) : undefined
   return objectJson({
@@ -177,36 +178,8 @@ const accountJson = async (
     root: `"${account.storageRoot}"`,
     codeHash: `"${account.codeHash}"`,
     code: code === undefined || code.byteLength === 0 ? undefined : dataJson(code),
-    storage: withStorage ? await storageJson(state, key, turn) : undefined,
+    storage: withStorage ? await storageJson(state, key, timer) : undefined,
     address: address === undefined ? undefined : `"${address}"`,
     key: dataJson(key),
   })
-}
-
-/** Writes geth's account dump, ordered by keccak of the address; `next` is the first that does not fit, in base64. */
-const writeAccountRange = async (
-  output: TraceOutput,
-  store: Store,
-  state: StoredState,
-  request: AccountRangeRequest,
-  turn: () => Promise<void>,
-): Promise<void> => {
-  const known = new AddressPreimages()
-  await known.addFromBlocks(store, request.block.number, TRACE_LIMITS.addressTransactions, turn)
-  let count = 0
-  let next: Uint8Array | undefined
-  output.nest(`{"root":"${request.stateRoot.slice(2)}","accounts":{`, '}}')
-  for await (const [key, row] of state.accounts(hexToBytes(request.start))) {
-    if (count === request.limit) {
-      next = key
-      break
-    }
-    await turn()
-    const hash = bytesToHex(key)
-    const address = known.get(hash)
-    if (address === undefined && !request.incompletes) continue
-    const json = await accountJson(state, key, decodeAccount(row), address, request, turn)
-    output.write(`${count++ === 0 ? '' : ','}"${address ?? `pre(${hash})`}":${json}`)
-  }
-  output.close(next === undefined ? '}}' : `},"next":"${Buffer.from(next).toString('base64')}"}`)
 }
