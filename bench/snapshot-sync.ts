@@ -110,7 +110,7 @@ const measure = async (dir: string, accounts: number): Promise<object> => {
       progress: new SnapshotProgress({ chunks, done: 0, accounts: 0, slots: 0 }, () => Date.now(), silentLogger),
       clock: systemClock,
       logger: silentLogger,
-      isStopped: () => false,
+      stopping: new AbortController().signal,
     })
   })
   const { rss } = process.memoryUsage()

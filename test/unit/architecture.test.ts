@@ -46,7 +46,6 @@ const PURE = [
   'powchain/core/',
   'powchain/stratum/core/',
   'txpool/pool.ts',
-  'chain/snapshot/sync/chunk-plan.ts',
   'chain/sync/range-plan.ts',
   'chain/sync/sync-target.ts',
   'txpool/pool/',

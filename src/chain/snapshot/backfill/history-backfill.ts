@@ -1,4 +1,4 @@
-import { delayUntil } from '@tandem/base/async/delay.ts'
+import { waitUntil } from '@tandem/base/async/delay.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
@@ -25,8 +25,7 @@ interface HistoryBackfillOptions {
 /** Downloads the blocks before a snapshot with receipts and logs, from the newest down to the first, while the node serves. */
 export class HistoryBackfill {
   readonly #options: HistoryBackfillOptions
-  #isStopped = false
-  #wake = () => {}
+  readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
 
   constructor(options: HistoryBackfillOptions) {
@@ -36,45 +35,38 @@ export class HistoryBackfill {
   start(): void {
     const { logger } = this.#options
     this.#running = this.#run().catch((error: unknown) => {
-      if (!this.#isStopped) logger.error({ err: error }, 'history backfill stopped')
+      if (!this.#stopping.signal.aborted) logger.error({ err: error }, 'history backfill stopped')
     })
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#wake()
+    this.#stopping.abort()
     await this.#running
     await this.#options.thread.close()
   }
 
   async #run(): Promise<void> {
-    const { network, thread, blocks, start, logger } = this.#options
+    const { network, thread, blocks, start, clock, logger } = this.#options
+    const { signal } = this.#stopping
+    const pause = (ms: number) => waitUntil(clock, clock.nowMs() + ms, signal)
     let count: number = SNAPSHOT_LIMITS.historyBlocks
     let failures = 0
     let tip: HistoryTip | null = await thread.call('tip')
-    while (tip !== null && tip.number > 0 && tip.number >= start() && !this.#isStopped) {
+    while (tip !== null && tip.number > 0 && tip.number >= start() && !signal.aborted) {
       try {
         const step = await importHistory(network, tip, count, (range, at) => thread.call('put', range, at))
         tip = step.tip
         count = step.nextCount
         failures = 0
         blocks.earliest = tip.number === 0 ? 0 : tip.number + 1
-        await this.#pause(SNAPSHOT_LIMITS.historyPauseMs)
+        await pause(SNAPSHOT_LIMITS.historyPauseMs)
       } catch (error) {
-        if (this.#isStopped || !isCoded(error) || isStoreError(error)) throw error
+        if (signal.aborted || !isCoded(error) || isStoreError(error)) throw error
         logger.debug({ err: error, number: tip.number }, 'history blocks not received')
         failures = Math.min(failures + 1, SNAPSHOT_LIMITS.pauses)
-        await this.#pause(failures * SNAPSHOT_LIMITS.retryMs)
+        await pause(failures * SNAPSHOT_LIMITS.retryMs)
       }
     }
-    if (tip !== null && !this.#isStopped) logger.info({}, 'history backfill finished')
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (this.#isStopped) return Promise.resolve()
-    const { clock } = this.#options
-    const delay = delayUntil(clock, clock.nowMs() + ms)
-    this.#wake = delay.end
-    return delay.over
+    if (tip !== null && !signal.aborted) logger.info({}, 'history backfill finished')
   }
 }

@@ -1,4 +1,4 @@
-import { delayUntil } from '@tandem/base/async/delay.ts'
+import { waitUntil } from '@tandem/base/async/delay.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { isCoded } from '@tandem/base/errors.ts'
@@ -6,7 +6,6 @@ import type { Logger } from '@tandem/base/logger.ts'
 import type { WorkerClient } from '@tandem/base/worker/worker-client.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { isStoreError } from '../../../storage/errors.ts'
-import { ChunkPlan } from './chunk-plan.ts'
 import { fetchFailed, type PeerSource } from './fetch-headers.ts'
 import type { SnapshotProgress } from './snapshot-progress.ts'
 import type { StagingMethods } from './staging-worker.ts'
@@ -25,44 +24,54 @@ interface FetchChunksOptions {
   readonly progress: SnapshotProgress
   readonly clock: Clock
   readonly logger: Logger
-  readonly isStopped: () => boolean
+  readonly stopping: AbortSignal
 }
 
 /** Error of a download that the node's end has cut short: what is missing is fetched by the next run. */
 export const endOfRun = () => fetchFailed('more: the node stops')
 
-/** Fetches, verifies and stores chunks from several peers; reports senders of false ones. Throws NOT_OBTAINED after a while without any. */
+/**
+ * Fetches, verifies and stores chunks from several peers, the lowest first, a failed one again before later ones; reports senders of false
+ * ones. Throws NOT_OBTAINED after a while without any.
+ */
 export const fetchChunks = async (options: FetchChunksOptions): Promise<void> => {
-  const { number, from, to, done, isStopped } = options
-  const plan = new ChunkPlan({ from, to, done, parallel: SNAPSHOT_LIMITS.parallel })
-  const underWay = new Set<Promise<void>>()
-  while (!plan.isDone && !isStopped()) {
-    for (const index of plan.ask()) {
-      const work = fetchChunk(options, plan, index)
-      const ended: Promise<void> = work.finally(() => underWay.delete(ended))
-      underWay.add(ended)
+  const { number, from, to, done, stopping } = options
+  const failed: number[] = []
+  let next = from
+  /** Failures since the last imported chunk. */
+  let failures = 0
+  let fault: { readonly error: unknown } | undefined
+  const take = (): number | undefined => {
+    if (fault !== undefined || stopping.aborted) return undefined
+    if (failed.length > 0) return failed.shift()
+    while (next < to && done.has(next)) next++
+    return next < to ? next++ : undefined
+  }
+  const fetchInTurn = async (): Promise<void> => {
+    for (let index = take(); index !== undefined; index = take()) {
+      if (await fetchChunk(options, index)) {
+        failures = 0
+        continue
+      }
+      failed.push(index)
+      failed.sort((a, b) => a - b)
+      if (++failures >= SNAPSHOT_LIMITS.attempts) fault ??= { error: fetchFailed(`chunks of snapshot ${number}`) }
     }
-    await firstOf(underWay)
-    if (plan.failures < SNAPSHOT_LIMITS.attempts) continue
-    await Promise.all(underWay)
-    throw fetchFailed(`chunks of snapshot ${number}`)
   }
-  await Promise.all(underWay)
-  if (isStopped()) throw endOfRun()
+  // Several at once, which bounds the memory; the first error ends all, and those of the others explain nothing more.
+  const parallel = Array.from({ length: SNAPSHOT_LIMITS.parallel }, () =>
+    fetchInTurn().catch(error => {
+      fault ??= { error }
+    }),
+  )
+  await Promise.all(parallel)
+  if (fault !== undefined) throw fault.error
+  if (stopping.aborted) throw endOfRun()
 }
 
-/** Waits for one of them; after a failure for all, whose own failures explain nothing more. */
-const firstOf = async (underWay: ReadonlySet<Promise<void>>): Promise<void> => {
-  try {
-    await Promise.race(underWay)
-  } catch (error) {
-    await Promise.allSettled(underWay)
-    throw error
-  }
-}
-
-const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: number): Promise<void> => {
-  const { network, staging, id, done, progress, clock, logger, isStopped } = options
+/** Returns false when no peer sent the chunk. */
+const fetchChunk = async (options: FetchChunksOptions, index: number): Promise<boolean> => {
+  const { network, staging, id, done, progress, clock, logger, stopping } = options
   try {
     const { answer, from } = await network.request(
       'getChunk',
@@ -72,8 +81,7 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
     try {
       progress.imported(await staging.call('import', index, answer), answer.byteLength)
       done.add(index)
-      plan.imported(index)
-      return
+      return true
     } catch (error) {
       if (!isCoded(error) || error.code !== 'SNAPSHOT_FALSE') throw error
       // The peer responded for this snapshot id, so it has the same chunks, or lies.
@@ -84,7 +92,7 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
     if (!isCoded(error) || isStoreError(error)) throw error
     logger.debug({ index, err: error }, 'chunk not received')
     // Without a pause a peer that returns nothing would get the next request at once.
-    if (!isStopped()) await delayUntil(clock, clock.nowMs() + SNAPSHOT_LIMITS.retryMs).over
+    await waitUntil(clock, clock.nowMs() + SNAPSHOT_LIMITS.retryMs, stopping)
   }
-  plan.failed(index)
+  return false
 }

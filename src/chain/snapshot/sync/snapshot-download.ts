@@ -16,6 +16,7 @@ import { accountChunk, type ChunkRange, storageChunks } from './chunk-places.ts'
 import { endOfRun, fetchChunks } from './fetch-chunks.ts'
 import { fetchCertificate, fetchFailed, importHistory } from './fetch-headers.ts'
 import { SnapshotProgress } from './snapshot-progress.ts'
+import type { SnapshotSelector } from './snapshot-selector.ts'
 import type { GenesisRows, MissingCodes } from './staging.ts'
 import type { StagingMethods } from './staging-worker.ts'
 
@@ -31,9 +32,8 @@ export interface DownloadOptions {
 }
 
 interface DownloadHooks {
-  /** Returns the error to throw for a snapshot that proved false. */
-  readonly reject: (sound: ValidManifest, reason: string) => Error
-  readonly isStopped: () => boolean
+  readonly selector: Pick<SnapshotSelector, 'reject'>
+  readonly stopping: AbortSignal
   readonly onBegun: (progress: SnapshotProgress) => void
 }
 
@@ -68,29 +68,21 @@ export class SnapshotDownload {
     const accountsAt = manifest.records.length
     const storagesAt = accountsAt + manifest.accounts.length
     await fetch({ from: accountsAt, to: storagesAt })
-    if (!(await staging.call('hasTrueStorages'))) throw this.#hooks.reject(sound, 'storages of other accounts')
+    if (!(await staging.call('hasTrueStorages'))) throw this.#hooks.selector.reject(sound, 'storages of other accounts')
     await fetch({ from: storagesAt, to: chunksOf(manifest) })
     await this.#codes()
     const { history, balance } = await staging.call('progress')
     await this.#ancestors(history ?? { number, hash, certificate }, this.#lowest(number))
     const burntWei = genesis.wei + mintedUpTo(number, this.#options.identity.params.rewards) - balance
-    if (burntWei < 0n) throw this.#hooks.reject(sound, 'a state that holds more than was minted')
+    if (burntWei < 0n) throw this.#hooks.selector.reject(sound, 'a state that holds more than was minted')
     await staging.call('finish', burntWei)
     logger.info({ number, hash, ...progress.totals, offeredBy }, 'snapshot sync finished')
   }
 
   #fetcher({ id, header }: ValidManifest, done: Set<number>, progress: SnapshotProgress) {
-    return ({ from, to }: ChunkRange): Promise<void> =>
-      fetchChunks({
-        ...this.#options,
-        id,
-        number: header.number,
-        from,
-        to,
-        done,
-        progress,
-        isStopped: this.#hooks.isStopped,
-      })
+    const { stopping } = this.#hooks
+    return (range: ChunkRange): Promise<void> =>
+      fetchChunks({ ...this.#options, ...range, id, number: header.number, done, progress, stopping })
   }
 
   /** Fetches council records, proven by the contract's storage, which comes first; returns a certificate by the committee they name. */
@@ -99,12 +91,13 @@ export class SnapshotDownload {
     const { manifest, header, hash, offeredBy } = sound
     const owner = hashedKey(COUNCIL_ADDRESS)
     const account = accountChunk(manifest, owner)
-    if (account === undefined) throw this.#hooks.reject(sound, 'a state without the council')
+    if (account === undefined) throw this.#hooks.selector.reject(sound, 'a state without the council')
     await fetch({ from: account, to: account + 1 })
     await fetch(storageChunks(manifest, owner))
     await fetch({ from: 0, to: manifest.records.length })
     const fault = await staging.call('recordsFault')
-    if (fault !== null) throw this.#hooks.reject(sound, `council records that the state does not hold: ${fault}`)
+    if (fault !== null)
+      throw this.#hooks.selector.reject(sound, `council records that the state does not hold: ${fault}`)
     const { certificate } = manifest
     if ((await staging.call('certificateFault', certificate)) === null) return certificate
     // The certificate is not part of the content: of several peers that offer the same content, only the first one's was checked.
@@ -120,7 +113,7 @@ export class SnapshotDownload {
     const { staging, network } = this.#options
     let after: Uint8Array | null = null
     for (;;) {
-      if (this.#hooks.isStopped()) throw endOfRun()
+      if (this.#hooks.stopping.aborted) throw endOfRun()
       const { hashes, last }: MissingCodes = await staging.call('missingCodes', after, SNAPSHOT_LIMITS.codes)
       if (hashes.length === 0) return
       after = last
@@ -146,7 +139,7 @@ export class SnapshotDownload {
     if (first === 'whole') return
     let count: number = SNAPSHOT_LIMITS.historyBlocks
     for (let tip = first; tip.number > lowest; ) {
-      if (this.#hooks.isStopped()) throw endOfRun()
+      if (this.#hooks.stopping.aborted) throw endOfRun()
       const wanted = Math.min(count, tip.number - lowest)
       const step = await importHistory(network, tip, wanted, (range, at) => staging.call('putBlocks', range, at))
       tip = step.tip

@@ -1,4 +1,4 @@
-import { delayUntil } from '@tandem/base/async/delay.ts'
+import { waitUntil } from '@tandem/base/async/delay.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { isStoreError } from '../../../storage/errors.ts'
@@ -25,10 +25,9 @@ export class SnapshotSync {
   #progress: SnapshotProgress | undefined
   /** Imported chunks of the staged snapshot at its last failure. */
   #doneBefore = 0
-  #isStopped = false
+  readonly #stopping = new AbortController()
   /** Why the outcome is `none`, for the log. */
   reason = ''
-  #wake = () => {}
 
   constructor(options: SnapshotSyncOptions) {
     this.#options = options
@@ -76,8 +75,11 @@ export class SnapshotSync {
   }
 
   stop(): void {
-    this.#isStopped = true
-    this.#wake()
+    this.#stopping.abort()
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted
   }
 
   #none(reason: string): 'none' {
@@ -142,8 +144,8 @@ export class SnapshotSync {
   /** Throws CodedError: SNAPSHOT_GONE, or that no peer responded. */
   #fetch(sound: ValidManifest, isBegun: boolean): Promise<void> {
     const download = new SnapshotDownload(this.#options, sound, {
-      reject: (found, reason) => this.#selector.reject(found, reason),
-      isStopped: () => this.#isStopped,
+      selector: this.#selector,
+      stopping: this.#stopping.signal,
       onBegun: progress => {
         this.#progress = progress
       },
@@ -151,10 +153,8 @@ export class SnapshotSync {
     return download.run(isBegun)
   }
 
-  #pause(ms: number = SNAPSHOT_LIMITS.retryMs): Promise<void> {
+  #pause(ms: number): Promise<void> {
     const { clock } = this.#options
-    const delay = delayUntil(clock, clock.nowMs() + ms)
-    this.#wake = delay.end
-    return delay.over
+    return waitUntil(clock, clock.nowMs() + ms, this.#stopping.signal)
   }
 }
