@@ -14,8 +14,18 @@ import { inRoundZero, offer } from './proposing.ts'
  * gone everywhere (docs/design/consensus.md#missing-bodies).
  */
 
-/** Probability, at every second height, that in a round a member of the few is shown a quorum of prepares, and locks. */
+/** Probability that in a round a member of the few is shown a quorum of prepares, and locks. */
 const SHOWN = 0.5
+
+/** Variant of the attack. */
+interface Hiding {
+  /** False at heights at which no member is shown a quorum. */
+  readonly shows: (number: number) => boolean
+  /** Index of the certificate that a node claims, of so many, oldest first. */
+  readonly claims: (number: number, node: number, count: number) => number
+  /** Blocks of rounds above 0, which the few store, can be prepared. */
+  readonly isValid: boolean
+}
 
 /** Nodes of the Byzantine members of a height, this one included. */
 const alliesAt = (node: ByzantineNode, number: number): readonly number[] =>
@@ -66,15 +76,11 @@ const hiddenBelow = (node: ByzantineNode, number: number, round: number): readon
     .sort((a, b) => (a[0] as Prepare).round - (b[0] as Prepare).round)
 }
 
-/**
- * Claims one of them in a round change: always the oldest one or, at each third height, each node another. Not to the proposer of the round before, which would forget
- * the claim for its own round.
- */
-const claim = (node: ByzantineNode, number: number, round: number): void => {
+/** Claims one of them in a round change. Not to the proposer of the round before, which would forget the claim for its own round. */
+const claim = (node: ByzantineNode, number: number, round: number, { claims }: Hiding): void => {
   if (!node.once(`claims ${number} ${round}`)) return
   const hidden = hiddenBelow(node, number, round)
-  const at = number % 3 === 0 ? node.options.node % Math.max(1, hidden.length) : 0
-  const prepares = hidden[at] ?? []
+  const prepares = hidden[claims(number, node.options.node, hidden.length)] ?? []
   const [first] = prepares
   const prepared = first === undefined ? null : { round: first.round, blockHash: first.blockHash }
   const before = proposerOf(node.committee(number), number, round - 1)
@@ -83,14 +89,14 @@ const claim = (node: ByzantineNode, number: number, round: number): void => {
 }
 
 /** Claims reach the next proposer before the round changes of honest members, late in the round before. */
-const claimSoon = (node: ByzantineNode, number: number, round: number): void => {
+const claimSoon = (node: ByzantineNode, number: number, round: number, how: Hiding): void => {
   const { maxTimeoutExponent, timeoutCapMs } = CONSENSUS_BOUNDS
   const timeoutMs = node.options.roundTimeoutMs * 2 ** Math.min(round - 1, maxTimeoutExponent)
-  node.later(0.8 * Math.min(timeoutMs, timeoutCapMs), () => claim(node, number, round))
+  node.later(0.8 * Math.min(timeoutMs, timeoutCapMs), () => claim(node, number, round, how))
 }
 
 /** A fresh block to the few, on round changes that claim nothing. */
-const proposeToFew = (node: ByzantineNode, number: number, round: number): void => {
+const proposeToFew = (node: ByzantineNode, number: number, round: number, { isValid }: Hiding): void => {
   const height = node.heightAt(number)
   if (height === undefined || !node.isProposer(number, round)) return
   const allies = alliesAt(node, number)
@@ -102,15 +108,16 @@ const proposeToFew = (node: ByzantineNode, number: number, round: number): void 
     return signedBy(node, ally, change)
   })
   const justification = justificationFromRoundChanges([...own, ...honest])
-  node.say(fewAt(node, number), { type: 'proposal', number, round, block: node.makeBlock(height), ...justification })
+  const block = node.makeBlock(height, { isValid })
+  node.say(fewAt(node, number), { type: 'proposal', number, round, block, ...justification })
 }
 
 /** Shows one member a quorum of prepares for its proposal, so that it alone is locked. */
-const lockOne = (node: ByzantineNode, { number, round, blockHash }: Prepare): void => {
+const lockOne = (node: ByzantineNode, { number, round, blockHash }: Prepare, { shows }: Hiding): void => {
   const { allies } = node.options
   const leader = alliesAt(node, number)[0]
   if (
-    number % 2 > 0 ||
+    !shows(number) ||
     leader !== node.options.node ||
     !node.once(`shows ${number} ${round}`) ||
     !node.random.chance(SHOWN)
@@ -127,18 +134,28 @@ const lockOne = (node: ByzantineNode, { number, round, blockHash }: Prepare): vo
 const offersToFew = inRoundZero((node, height) => offer(node, fewAt(node, height.number), node.makeBlock(height)))
 
 /** Hidden certificates, claimed later; a run of Byzantine proposers gives the few one block after the other. */
-export const hidesCertificates: Script = {
+const hides = (how: Hiding): Script => ({
   ...offersToFew,
   onPrepare(node, prepare) {
     if (fewAt(node, prepare.number).length === 0) return
-    lockOne(node, prepare)
-    if (prepare.round === 0) claimSoon(node, prepare.number, 1)
+    lockOne(node, prepare, how)
+    if (prepare.round === 0) claimSoon(node, prepare.number, 1, how)
   },
   onRoundChange(node, { number, round }) {
     if (round === 0 || node.indexAt(number) < 0) return
-    proposeToFew(node, number, round)
+    proposeToFew(node, number, round, how)
     if (!node.once(`follows ${number} ${round}`)) return
-    claim(node, number, round)
-    claimSoon(node, number, round + 1)
+    claim(node, number, round, how)
+    claimSoon(node, number, round + 1, how)
   },
-}
+})
+
+/** Claims the oldest one or, at each third height, each node another; at each second height members lock. */
+export const hidesCertificates = hides({
+  shows: number => number % 2 === 0,
+  claims: (number, node, count) => (number % 3 === 0 ? node % Math.max(1, count) : 0),
+  isValid: true,
+})
+
+/** After round 0 the few get blocks that they cannot prepare. */
+export const hidesBehindInvalid = hides({ shows: () => false, claims: () => 0, isValid: false })

@@ -3,7 +3,7 @@ import type { Script } from './byzantine-node.ts'
 import { forgesClaims, replaysElsewhere, sendsFalseStatus, stripsClaims, votesForOthers } from './claiming.ts'
 import { floodsBodies, forgesDecisions, swapsBodies } from './deciding.ts'
 import { fuzzesMessages } from './fuzz.ts'
-import { hidesCertificates } from './hiding.ts'
+import { hidesBehindInvalid, hidesCertificates } from './hiding.ts'
 import { forgesProofs, gossipsForgedProofs, includesOwnProofs, leavesOutProofs } from './mining.ts'
 import { forgesRoundChanges, namesAnotherProposer, proposesElsewhere, proposesOutOfTurn } from './offering.ts'
 import {
@@ -75,7 +75,10 @@ const FORGING = {
 const SLOW = { 'proposes slow blocks': proposesSlow } as const satisfies Readonly<Record<string, Script>>
 
 /** Byzantine members that act as one. */
-const HIDING = { 'hides certificates': hidesCertificates } as const satisfies Readonly<Record<string, Script>>
+const HIDING = {
+  'hides certificates': hidesCertificates,
+  'hides certificates behind invalid blocks': hidesBehindInvalid,
+} as const satisfies Readonly<Record<string, Script>>
 
 /** Broken word after many rounds. */
 const BETRAYING = {

@@ -79,7 +79,11 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   // A stream of its own: without miners a seed's plan is what it was.
   const mining = createRandom(seed * 1_039)
   const mined = mining.chance(chances.mining) ? drawMining(withLoad, mining) : withLoad
-  const eclipsed = drawEclipse(mined, chances, createRandom(seed * 1_051))
+  const eclipsed = drawEclipse(
+    drawDisguise(mined, chances, createRandom(seed * 1_091)),
+    chances,
+    createRandom(seed * 1_051),
+  )
   const wiped = drawWiped(eclipsed, chances, createRandom(seed * 1_069))
   const stalled = drawStall(wiped, chances, createRandom(seed * 1_087))
   return drawResting(stalled, chances, createRandom(seed * 1_063))
@@ -116,6 +120,13 @@ const drawFuzzing = (plan: Plan, { fuzz }: Profile, random: Random): Plan => {
 /** A stream of its own as well. */
 const drawBodies = (plan: Plan, { bodies }: Profile, random: Random): Plan =>
   random.chance(bodies) ? { ...plan, heldBlocks: 1 + random.below(2) } : plan
+
+/** A stream of its own as well. All Byzantine members of a run act alike. */
+const drawDisguise = (plan: Plan, { disguised }: Profile, random: Random): Plan => {
+  if (!random.chance(disguised)) return plan
+  const scripts = ['hides certificates behind invalid blocks'] as const
+  return { ...plan, byzantine: plan.byzantine.map(({ node }) => ({ node, scripts })) }
+}
 
 /** A stream of its own as well. */
 const drawResting = (plan: Plan, { resting }: Profile, random: Random): Plan =>

@@ -16,6 +16,8 @@ export interface Profile {
   readonly bodies: number
   /** Byzantine members hide certificates together, in committees of up to 31. */
   readonly hidden: number
+  /** After the first round they propose blocks that nobody can prepare. */
+  readonly disguised: number
   /** A member that lost its log and newest blocks hears only a Byzantine one, which sends old heights again. */
   readonly eclipse: number
   /** A member comes back without a part of its folder, or all of it, with a clock that is behind, or hears only a Byzantine one. */
@@ -41,6 +43,7 @@ const NONE = {
   mining: 0,
   bodies: 0,
   hidden: 0,
+  disguised: 0,
   eclipse: 0,
   wiped: 0,
   stall: 0,
@@ -91,6 +94,10 @@ export const PROFILES = {
     ...{ ...NONE, hidden: 1, byzantine: 1, bodies: 1, linkFaults: 0.5, crashes: 1 },
     summary: 'the same with one or two bodies of a height, while members lose power',
   },
+  claims: {
+    ...{ ...NONE, hidden: 1, byzantine: 1, bodies: 1, disguised: 1 },
+    summary: 'Byzantine proposers in a row hide a certificate behind invalid blocks, and nothing else goes wrong',
+  },
   eclipse: {
     ...{ ...NONE, eclipse: 1, linkFaults: 0.3 },
     summary: 'a member without its log and newest blocks hears only a Byzantine one, which sends old heights again',
@@ -132,6 +139,7 @@ export const PROFILES = {
     mining: 0.4,
     bodies: 0.2,
     hidden: 0,
+    disguised: 0,
     eclipse: 0,
     wiped: 0,
     stall: 0,

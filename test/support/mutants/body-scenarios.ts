@@ -1,25 +1,15 @@
-import { justificationFromRoundChanges } from '../../../src/consensus/core/messages/justification.ts'
 import type { Effect } from '../../../src/consensus/core/types.ts'
 import type { Block } from '../../../src/primitives/block.ts'
-import { block, CORE_LIMITS, CoreBench, commit, proposal, roundChange } from '../consensus/core-bench.ts'
+import { block, CoreBench, commit, roundChange } from '../consensus/core-bench.ts'
 
 /* Bodies of prepared blocks: requested, kept and forgotten (docs/design/consensus.md#missing-bodies). */
 
 const FIRST = block(1, 1)
-const ROUNDS = 20
 
 const requested = (effects: readonly Effect[]): readonly string[] =>
   effects.flatMap(effect =>
     effect.type === 'broadcast' && effect.message.type === 'status' ? [effect.message.wanted ?? 'nothing'] : [],
   )
-
-/** Justified proposal of a fresh block; of four members, member 0 changes to no round. */
-const fresh = (round: number): readonly [Block, ReturnType<typeof proposal>] => {
-  const sender = (1 + round) % 4
-  const made = block(100 + round, sender)
-  const changes = [1, 2, 3].map(from => roundChange(from, round))
-  return [made, proposal(sender, round, made, justificationFromRoundChanges(changes))]
-}
 
 /** Member 0 of seven proposes in round 6: one member claims a block of round 1, another one of round 0; it has neither. */
 const twoClaims = (): { readonly bench: CoreBench; readonly blocks: readonly [Block, Block] } => {
@@ -61,24 +51,10 @@ const decidedBody = (): string | null => {
   return requested(bench.timeout('retransmit'))[0] === FIRST.hash ? null : 'a decided block is given up with its round'
 }
 
-/** The blocks of later rounds are never judged here, so none is prepared. */
-const preparedBody = (): string | null => {
-  const bench = new CoreBench(0)
-  bench.hear(proposal(1, 0, FIRST))
-  bench.judge(true)
-  for (let round = 1; round <= ROUNDS; round++) {
-    bench.hear(...[1, 2, 3].map(sender => roundChange(sender, round)))
-    if ((1 + round) % 4 !== 0) bench.hear(fresh(round)[1])
-  }
-  if (bench.round < CORE_LIMITS.heldBlocks) return 'the rounds are not left'
-  return bench.state.height?.blocks.has(FIRST.hash) ? null : 'the body of the last prepare is gone'
-}
-
 /** Scenarios by name; each returns the fault it shows, null where there is none. */
 export const BODY_SCENARIOS = {
   'of several missing bodies any that would do is proposed': lowerClaim,
   'several missing bodies are asked for in turn': inTurn,
   'requests for bodies end with their round': endedRequests,
   'the body of a decided block is requested in all rounds': decidedBody,
-  'the body that was prepared last stays through all rounds': preparedBody,
 } as const satisfies Readonly<Record<string, () => string | null>>

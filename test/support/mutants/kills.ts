@@ -88,7 +88,7 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'a decided block requested in one round only': scenario('the body of a decided block is requested in all rounds'),
   'the body of the lock evicted': seed(22, 'body', 'hidden'),
   'the proposal of the current round evicted': seed(3, 'rounds', 'hidden'),
-  'the body of the last prepare evicted': scenario('the body that was prepared last stays through all rounds'),
+  'the body of the last prepare evicted': seed(1, 'body', 'claims'),
   'proposals of a height without a limit': seed(36, 'memory', 'hidden'),
   'bodies outlive their proposals': seed(36, 'memory', 'hidden'),
   'a restart keeps all bodies of its log': seed(4, 'memory', 'restarts'),
