@@ -1,10 +1,10 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
-import { orderedRoot } from '../../src/crypto/ordered-root.ts'
 import { sha256 } from '../../src/crypto/sha256.ts'
 import { type Withdrawal, withdrawalItem } from '../../src/primitives/ethereum-body.ts'
 import { encodeHeader, type Header } from '../../src/primitives/header.ts'
 import { encodeRlp, encodeRlpList } from '../../src/primitives/rlp/rlp.ts'
+import { orderedRoot } from '../../src/primitives/roots.ts'
 
 /* Commitments of a header with Ethereum's rules besides transactions and receipts. */
 

@@ -4,7 +4,7 @@ import { keccak256Hex } from '../crypto/hash.ts'
 import { type EthereumBody, encodeEthereumBodyItems } from './ethereum-body.ts'
 import { encodeHeader, type Header, readHeader } from './header.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malformed.ts'
-import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, writeRlpString } from './rlp/rlp.ts'
+import { encodeRlpList, rlpListBytes, rlpStringBytes, writeRlpString } from './rlp/rlp.ts'
 import { RlpCursor, readWholeList } from './rlp/rlp-cursor.ts'
 import { type DecodedTransaction, decodeTransaction, type Transaction } from './transaction/transaction.ts'
 
@@ -81,20 +81,19 @@ const byteStrings = (items: readonly Uint8Array[]): Uint8Array => encodeRlpList(
 const blockSize = (headerBytes: number, body: BlockContents): number => {
   let transactions = 0
   for (const { type, raw } of body.transactions) transactions += type === 0 ? raw.byteLength : rlpStringBytes(raw)
-  const size = headerBytes + listSize(transactions)
-  if (!body.ethereum) return listSize(size + ownPartsSize(body))
-  return listSize(encodeEthereumBodyItems(body.ethereum).reduce((sum, part) => sum + part.byteLength, size))
+  const size = headerBytes + rlpListBytes(transactions)
+  if (!body.ethereum) return rlpListBytes(size + ownPartsSize(body))
+  return rlpListBytes(encodeEthereumBodyItems(body.ethereum).reduce((sum, part) => sum + part.byteLength, size))
 }
 
 /** Size of the empty list of uncles and the lists after it. */
 const ownPartsSize = (body: BlockContents): number => {
   let size = 1
-  if (body.proofHeaders.length + body.evidence.length > 0) size += listSize(stringsSize(body.proofHeaders))
-  if (body.evidence.length > 0) size += listSize(stringsSize(body.evidence))
+  if (body.proofHeaders.length + body.evidence.length > 0) size += rlpListBytes(stringsSize(body.proofHeaders))
+  if (body.evidence.length > 0) size += rlpListBytes(stringsSize(body.evidence))
   return size
 }
 
-const listSize = (payload: number): number => rlpHeaderBytes(payload) + payload
 const stringsSize = (items: readonly Uint8Array[]): number => items.reduce((sum, item) => sum + rlpStringBytes(item), 0)
 
 /** Strict; byte fields are views of `bytes`. Checks form only. Throws BLOCK_MALFORMED. */

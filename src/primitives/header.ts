@@ -3,7 +3,7 @@ import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { decodeOrMalformed, malformed } from './rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from './rlp/rlp.ts'
-import { RlpCursor } from './rlp/rlp-cursor.ts'
+import { RlpCursor, readWhole } from './rlp/rlp-cursor.ts'
 
 /** London header in its usual order; later members only where a custom genesis activates their fork (fixture mode). */
 export interface Header {
@@ -80,12 +80,7 @@ export const headerHash = (header: Header): Hex => keccak256Hex(encodeHeader(hea
 
 /** Throws HEADER_MALFORMED. */
 export const decodeHeader = (bytes: Uint8Array): Header =>
-  decodeOrMalformed('HEADER_MALFORMED', () => {
-    const cursor = new RlpCursor(bytes)
-    const header = readHeader(cursor)
-    cursor.finish()
-    return header
-  })
+  decodeOrMalformed('HEADER_MALFORMED', () => readWhole(bytes, readHeader))
 
 /** Returns the logs bloom of an encoded header, as a view. Throws RLP_INVALID. */
 export const encodedBloom = (bytes: Uint8Array): Uint8Array => {

@@ -1,7 +1,7 @@
 import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malformed.ts'
-import { encodeRlp, type RlpItem } from './rlp/rlp.ts'
+import { encodeRlp, type RlpItem, writeRlpHex, writeRlpString } from './rlp/rlp.ts'
 import { readWholeList } from './rlp/rlp-cursor.ts'
 
 /** Header of the proof chain: work that names coinbase and committed main block, which gives its time (docs/design/proof-chain.md). */
@@ -59,13 +59,13 @@ export const writeSealedFields = (chainId: number, header: ProofTemplate, out: B
   while (zeros < 32 && targetWord[zeros] === 0) zeros++
   let at = writeUint(out, SEALED_PREFIX_BYTES, chainId)
   at = writeUint(out, at, header.version)
-  at = writeHex(out, at, header.parentId, 32)
+  at = writeRlpHex(header.parentId, 32, out, at)
   at = writeUint(out, at, header.height)
   at = writeUint(out, at, header.anchorNumber)
-  at = writeHex(out, at, header.anchorHash, 32)
-  at = writeHex(out, at, header.coinbase, 20)
-  at = writeShort(out, at, targetWord.subarray(zeros))
-  at = writeShort(out, at, header.extraNonce)
+  at = writeRlpHex(header.anchorHash, 32, out, at)
+  at = writeRlpHex(header.coinbase, 20, out, at)
+  at = writeRlpString(targetWord.subarray(zeros), out, at)
+  at = writeRlpString(header.extraNonce, out, at)
   // The fields have 88 to 181 bytes: a list prefix of two bytes.
   out[0] = 0xf8
   out[1] = at - SEALED_PREFIX_BYTES
@@ -73,25 +73,6 @@ export const writeSealedFields = (chainId: number, header: ProofTemplate, out: B
 }
 
 const SEALED_PREFIX_BYTES = 2
-
-const writeHex = (out: Buffer, at: number, hex: Hex, size: number): number => {
-  out[at] = 0x80 + size
-  out.hexWrite(hex.slice(2), at + 1, size)
-  return at + 1 + size
-}
-
-/** A string of at most 55 bytes. */
-const writeShort = (out: Buffer, at: number, bytes: Uint8Array): number => {
-  const size = bytes.byteLength
-  const [first = 0] = bytes
-  if (size === 1 && first < 0x80) {
-    out[at] = first
-    return at + 1
-  }
-  out[at] = 0x80 + size
-  out.set(bytes, at + 1)
-  return at + 1 + size
-}
 
 const writeUint = (out: Buffer, at: number, value: number): number => {
   if (value > 0 && value < 0x80) {

@@ -5,6 +5,7 @@ import { BLOCK_BOUNDS } from '../config/protocol-bounds.ts'
 import type { Block } from '../primitives/block.ts'
 import { decodeExtraData, type ExtraData } from '../primitives/consensus/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
+import { decodeOrMalformed } from '../primitives/rlp/malformed.ts'
 import { nextBaseFee } from './money/base-fee.ts'
 
 /** Smallest distance of timestamps, seconds: the whole seconds of the block time; 0 below a second and in instant mode. */
@@ -104,21 +105,11 @@ const checkGasUsed = ({ gasLimit, gasUsed }: Header, { maxBlockExecutionGas }: C
 }
 
 const checkExtraData = (header: Header): ExtraData => {
-  const extra = decoded(header.extraData)
+  const extra = decodeOrMalformed('HEADER_EXTRA_DATA', () => decodeExtraData(header.extraData))
   // Genesis has no certificate; every other block has one, and its child carries it.
   const wanted = header.number > 1
   if (wanted !== (extra.parentCertificate !== null)) {
     fail({ code: 'HEADER_EXTRA_DATA', reason: wanted ? 'no parent certificate' : 'a certificate of genesis' })
   }
   return extra
-}
-
-const decoded = (extraData: Uint8Array): ExtraData => {
-  try {
-    return decodeExtraData(extraData)
-  } catch (error) {
-    if (!(error instanceof CodedError) || error.code !== 'EXTRA_DATA_MALFORMED') throw error
-    const { reason } = error.detail as { code: string; reason: string }
-    throw new CodedError<HeaderError>({ code: 'HEADER_EXTRA_DATA', reason }, { cause: error })
-  }
 }

@@ -3,7 +3,7 @@ import { RLP } from '@ethereumjs/rlp'
 import { bytesToHex } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { orderedRoot } from '../../src/crypto/ordered-root.ts'
+import { orderedRoot } from '../../src/primitives/roots.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 

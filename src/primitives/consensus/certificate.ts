@@ -2,7 +2,7 @@ import { assert } from '@tandem/base/assert.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
-import { RlpCursor } from '../rlp/rlp-cursor.ts'
+import { type RlpCursor, readWhole } from '../rlp/rlp-cursor.ts'
 
 /** Commit signatures of a quorum for one block: signers (bit i of byte i>>3 = committee index i) and 65-byte seals in index order. */
 export interface Certificate {
@@ -48,12 +48,7 @@ export const encodeCertificate = (certificate: Certificate): Uint8Array => encod
 
 /** Throws CERTIFICATE_MALFORMED. Consensus verifies the seals and the quorum. */
 export const decodeCertificate = (bytes: Uint8Array): Certificate =>
-  decodeOrMalformed('CERTIFICATE_MALFORMED', () => {
-    const cursor = new RlpCursor(bytes)
-    const certificate = readCertificate(cursor)
-    cursor.finish()
-    return certificate
-  })
+  decodeOrMalformed('CERTIFICATE_MALFORMED', () => readWhole(bytes, readCertificate))
 
 /** Reads one certificate at the cursor; one seal per set bit. Throws RLP_INVALID or CERTIFICATE_MALFORMED. */
 export const readCertificate = (cursor: RlpCursor): Certificate => {

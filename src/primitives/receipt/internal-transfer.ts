@@ -36,17 +36,14 @@ export const encodeInternalTransfers = (transfers: readonly BlockInternalTransfe
 export function* readInternalTransfers(bytes: Uint8Array): Generator<BlockInternalTransfer> {
   const cursor = new RlpCursor(bytes)
   const outer = cursor.openList()
-  while (cursor.hasMore()) yield readTransfer(cursor)
+  while (cursor.hasMore()) yield cursor.list(readTransfer)
   cursor.closeList(outer)
   cursor.finish()
 }
 
 const readTransfer = (cursor: RlpCursor): BlockInternalTransfer => {
-  const outer = cursor.openList()
   const transactionIndex = cursor.safeUint()
   const kind = INTERNAL_KINDS[cursor.safeUint()]
   if (kind === undefined) throw malformed('INTERNAL_TRANSFERS_MALFORMED', 'unknown kind')
-  const transfer = { transactionIndex, kind, from: cursor.hex(20), to: cursor.hex(20), value: cursor.uint(32) }
-  cursor.closeList(outer)
-  return transfer
+  return { transactionIndex, kind, from: cursor.hex(20), to: cursor.hex(20), value: cursor.uint(32) }
 }

@@ -1,7 +1,6 @@
-import { assert } from '@tandem/base/assert.ts'
 import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
-import { rlpHeaderBytes, rlpStringBytes, writeRlpHeader, writeRlpString } from '../rlp/rlp.ts'
-import { type RlpCursor, rlpError } from '../rlp/rlp-cursor.ts'
+import { rlpListBytes, rlpStringBytes, writeRlpHeader, writeRlpHex, writeRlpString } from '../rlp/rlp.ts'
+import { type RlpCursor, readHex32, rlpError } from '../rlp/rlp-cursor.ts'
 
 export interface Log {
   readonly address: Hex
@@ -30,8 +29,8 @@ export const encodeLogs = (logs: readonly Log[]): Uint8Array => {
   const known = digestOf(logs)
   if (known !== undefined) return known.encoded
   let payload = 0
-  for (const log of logs) payload += listSize(logPayload(log))
-  const out = new Uint8Array(listSize(payload))
+  for (const log of logs) payload += rlpListBytes(logPayload(log))
+  const out = new Uint8Array(rlpListBytes(payload))
   const buffer = asBuffer(out)
   let at = writeRlpHeader(out, 0, payload, 0xc0)
   for (const log of logs) at = writeLog(log, buffer, at)
@@ -43,23 +42,15 @@ const EMPTY_LIST = Uint8Array.of(0xc0)
 const ADDRESS_BYTES = 21
 const TOPIC_BYTES = 33
 
-const listSize = (payload: number): number => rlpHeaderBytes(payload) + payload
 const logPayload = (log: Log): number =>
-  ADDRESS_BYTES + listSize(TOPIC_BYTES * log.topics.length) + rlpStringBytes(log.data)
+  ADDRESS_BYTES + rlpListBytes(TOPIC_BYTES * log.topics.length) + rlpStringBytes(log.data)
 
 const writeLog = (log: Log, out: Buffer, start: number): number => {
   let at = writeRlpHeader(out, start, logPayload(log), 0xc0)
-  at = writeHex(log.address, 20, out, at)
+  at = writeRlpHex(log.address, 20, out, at)
   at = writeRlpHeader(out, at, TOPIC_BYTES * log.topics.length, 0xc0)
-  for (const topic of log.topics) at = writeHex(topic, 32, out, at)
+  for (const topic of log.topics) at = writeRlpHex(topic, 32, out, at)
   return writeRlpString(log.data, out, at)
-}
-
-const writeHex = (hex: Hex, size: number, out: Buffer, at: number): number => {
-  out[at] = 0x80 + size
-  const written = out.write(hex.slice(2), at + 1, size, 'hex')
-  assert(written === size, 'an address has 20 bytes, a topic 32')
-  return at + 1 + size
 }
 
 /** Reads a list of logs at the cursor. Throws RLP_INVALID. */
@@ -84,26 +75,19 @@ export interface LogParts {
 /** Reads the parts of the log at the cursor, whose data it skips. Throws RLP_INVALID. */
 export const readLogParts = (cursor: RlpCursor): LogParts => {
   const outer = cursor.openList()
-  const address = cursor.bytes()
-  const list = cursor.openList()
-  const topics: Uint8Array[] = []
-  while (cursor.hasMore()) topics.push(cursor.bytes())
-  cursor.closeList(list)
+  const parts = { address: cursor.bytes(), topics: cursor.items(readBytes) }
   cursor.skip()
   cursor.closeList(outer)
-  return { address, topics }
+  return parts
 }
+const readBytes = (cursor: RlpCursor): Uint8Array => cursor.bytes()
 
 /** Reads the log at the cursor. Throws RLP_INVALID. */
-export const readLog = (cursor: RlpCursor): Log => {
-  const outer = cursor.openList()
+export const readLog = (cursor: RlpCursor): Log => cursor.list(readLogItems)
+
+const readLogItems = (cursor: RlpCursor): Log => {
   const address = cursor.hex(20)
-  const list = cursor.openList()
-  const topics: Hex[] = []
-  while (cursor.hasMore()) topics.push(cursor.hex(32))
+  const topics = cursor.items(readHex32)
   if (topics.length > MAX_TOPICS) throw rlpError('rlp: more than four topics')
-  cursor.closeList(list)
-  const data = cursor.bytes()
-  cursor.closeList(outer)
-  return { address, topics, data }
+  return { address, topics, data: cursor.bytes() }
 }

@@ -3,7 +3,7 @@ import { finishSlicedWork, partCounter, type SlicedWork } from '@tandem/base/asy
 import { EMPTY_BYTES, freeLarge, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { GAS_PER_BLOB } from '../../config/forks.ts'
 import { decodeOrMalformed, decodePartsOrMalformed, malformed } from '../rlp/malformed.ts'
-import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader, writeRlpString } from '../rlp/rlp.ts'
+import { encodeRlpList, rlpListBytes, rlpStringBytes, uintItem, writeRlpHeader, writeRlpString } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 import { effectiveGasPrice, type Transaction } from '../transaction/transaction.ts'
 import { createAddress } from './address.ts'
@@ -30,24 +30,34 @@ const ONE = Uint8Array.of(1)
 
 /** Encodes a receipt for the root: RLP[status or state root, cumulative gas, bloom, logs], after a type byte (EIP-2718). */
 export const encodeReceipt = (receipt: Receipt): Uint8Array => {
-  const outcome = outcomeItem(receipt)
-  const gas = uintItem(receipt.cumulativeGasUsed)
-  const logs = encodeLogs(receipt.logs)
-  const payload = rlpStringBytes(outcome) + rlpStringBytes(gas) + BLOOM_STRING_BYTES + logs.byteLength
-  const prefix = receipt.type === 0 ? 0 : 1
-  const out = new Uint8Array(prefix + rlpHeaderBytes(payload) + payload)
-  if (prefix === 1) out[0] = receipt.type
-  let at = writeRlpHeader(out, prefix, payload, 0xc0)
-  at = writeRlpString(outcome, out, at)
-  at = writeRlpString(gas, out, at)
-  at = writeRlpHeader(out, at, BLOOM_BYTES, 0x80)
-  // Fresh memory is an empty bloom already.
-  if (receipt.logsBloom !== EMPTY_BLOOM) out.set(receipt.logsBloom, at)
-  out.set(logs, at + BLOOM_BYTES)
+  if (receipt.type === 0) return encodeFields(receipt, receipt.logsBloom, 0)
+  const out = encodeFields(receipt, receipt.logsBloom, 1)
+  out[0] = receipt.type
   return out
 }
 
-const BLOOM_STRING_BYTES = rlpHeaderBytes(BLOOM_BYTES) + BLOOM_BYTES
+const BLOOM_STRING_BYTES = rlpListBytes(BLOOM_BYTES)
+
+/** Encodes a receipt, with its bloom if given, after so many free bytes. */
+const encodeFields = (receipt: StoredReceipt, bloom: Uint8Array | undefined, free: number): Uint8Array => {
+  const outcome = outcomeItem(receipt)
+  const gas = uintItem(receipt.cumulativeGasUsed)
+  const logs = encodeLogs(receipt.logs)
+  const bloomBytes = bloom === undefined ? 0 : BLOOM_STRING_BYTES
+  const payload = rlpStringBytes(outcome) + rlpStringBytes(gas) + bloomBytes + logs.byteLength
+  const out = new Uint8Array(free + rlpListBytes(payload))
+  let at = writeRlpHeader(out, free, payload, 0xc0)
+  at = writeRlpString(outcome, out, at)
+  at = writeRlpString(gas, out, at)
+  if (bloom !== undefined) {
+    at = writeRlpHeader(out, at, BLOOM_BYTES, 0x80)
+    // Fresh memory is an empty bloom already.
+    if (bloom !== EMPTY_BLOOM) out.set(bloom, at)
+    at += BLOOM_BYTES
+  }
+  out.set(logs, at)
+  return out
+}
 
 const outcomeItem = (receipt: Pick<Receipt, 'status' | 'root'>): Uint8Array => {
   if (receipt.root !== undefined) return hexToBytes(receipt.root)
@@ -69,29 +79,25 @@ export const encodeStoredReceipts = (receipts: readonly StoredReceipt[]): Uint8A
 
 /** The same in parts: they may be 40 MB. */
 export function* storedReceiptParts(receipts: readonly StoredReceipt[]): SlicedWork<Uint8Array> {
-  const partEnds = partCounter()
-  const encoded: Uint8Array[] = []
-  for (const receipt of receipts) {
-    const bytes = encodeStoredReceipt(receipt)
-    encoded.push(bytes)
-    if (partEnds(bytes.byteLength)) yield
-  }
+  const encoded = yield* encodeInParts(receipts, receipt => encodeFields(receipt, undefined, 0))
   const row = encodeRlpList(encoded)
   freeLarge(encoded)
   return row
 }
 
-const encodeStoredReceipt = (receipt: StoredReceipt): Uint8Array => {
-  const outcome = outcomeItem(receipt)
-  const gas = uintItem(receipt.cumulativeGasUsed)
-  const logs = encodeLogs(receipt.logs)
-  const payload = rlpStringBytes(outcome) + rlpStringBytes(gas) + logs.byteLength
-  const out = new Uint8Array(rlpHeaderBytes(payload) + payload)
-  let at = writeRlpHeader(out, 0, payload, 0xc0)
-  at = writeRlpString(outcome, out, at)
-  at = writeRlpString(gas, out, at)
-  out.set(logs, at)
-  return out
+/** Encodes receipts one after the other, in parts. */
+export function* encodeInParts<Item>(
+  receipts: readonly Item[],
+  encode: (receipt: Item) => Uint8Array,
+): SlicedWork<readonly Uint8Array[]> {
+  const partEnds = partCounter()
+  const encoded: Uint8Array[] = []
+  for (const receipt of receipts) {
+    const bytes = encode(receipt)
+    encoded.push(bytes)
+    if (partEnds(bytes.byteLength)) yield
+  }
+  return encoded
 }
 
 /** Decodes the stored receipts of one block, one log in a part: they may be 40 MB. Throws RECEIPT_MALFORMED. */
@@ -120,13 +126,8 @@ function* readStoredReceipts(bytes: Uint8Array): SlicedWork<readonly StoredRecei
 }
 
 /** Reads one item of `encodeStoredReceipts` at the cursor. Throws RLP_INVALID or RECEIPT_MALFORMED. */
-export const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
-  const outer = cursor.openList()
-  const outcome = readStoredOutcome(cursor)
-  const logs = readLogs(cursor)
-  cursor.closeList(outer)
-  return { ...outcome, logs }
-}
+export const readStoredReceipt = (cursor: RlpCursor): StoredReceipt =>
+  cursor.list(() => ({ ...readStoredOutcome(cursor), logs: readLogs(cursor) }))
 
 /** Reads what comes before the logs in the list of such an item. Throws RLP_INVALID or RECEIPT_MALFORMED. */
 export const readStoredOutcome = (cursor: RlpCursor): Omit<StoredReceipt, 'logs'> => ({
@@ -147,13 +148,12 @@ export const decodeReceipt = (bytes: Uint8Array): StoredReceipt =>
     const isTyped = (bytes[0] ?? 0) < 0xc0
     const cursor = new RlpCursor(bytes, isTyped ? 1 : 0)
     const outer = cursor.openList()
-    const outcome = readOutcome(cursor)
-    const cumulativeGasUsed = cursor.uint(8)
+    const outcome = readStoredOutcome(cursor)
     cursor.boundedBytes(BLOOM_BYTES)
     const logs = readLogs(cursor)
     cursor.closeList(outer)
     cursor.finish()
-    return { ...outcome, cumulativeGasUsed, logs }
+    return { ...outcome, logs }
   })
 
 const readOutcome = (cursor: RlpCursor): Pick<Receipt, 'status' | 'root'> => {

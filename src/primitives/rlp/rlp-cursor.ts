@@ -82,14 +82,14 @@ export class RlpCursor {
 
   /** Reads a list of at most `limit` items. */
   items<T>(read: (cursor: this) => T, limit = Number.POSITIVE_INFINITY): readonly T[] {
-    return this.list(() => {
-      const items: T[] = []
-      while (this.hasMore()) {
-        if (items.length >= limit) throw rlpError(`a list of more than ${limit} items`)
-        items.push(read(this))
-      }
-      return items
-    })
+    const outer = this.openList()
+    const items: T[] = []
+    while (this.hasMore()) {
+      if (items.length >= limit) throw rlpError(`a list of more than ${limit} items`)
+      items.push(read(this))
+    }
+    this.closeList(outer)
+    return items
   }
 
   /** Checks that the whole input has been read. */
@@ -242,10 +242,17 @@ export class RlpCursor {
   }
 }
 
-/** Reads bytes that are one list and nothing else. Throws RLP_INVALID. */
-export const readWholeList = <T>(bytes: Uint8Array, read: (cursor: RlpCursor) => T): T => {
+/** Reads a hash or a word of 32 bytes. Throws RLP_INVALID. */
+export const readHex32 = (cursor: RlpCursor): Hex => cursor.hex(32)
+
+/** Reads bytes that `read` consumes completely. Throws RLP_INVALID. */
+export const readWhole = <T>(bytes: Uint8Array, read: (cursor: RlpCursor) => T): T => {
   const cursor = new RlpCursor(bytes)
-  const value = cursor.list(read)
+  const value = read(cursor)
   cursor.finish()
   return value
 }
+
+/** Reads bytes that are one list and nothing else. Throws RLP_INVALID. */
+export const readWholeList = <T>(bytes: Uint8Array, read: (cursor: RlpCursor) => T): T =>
+  readWhole(bytes, cursor => cursor.list(read))

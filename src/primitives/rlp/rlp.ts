@@ -1,6 +1,7 @@
-import { bigintToBytes, EMPTY_BYTES } from '@tandem/base/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { bigintToBytes, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { RLP_BOUNDS } from '../../config/protocol-bounds.ts'
-import { RlpCursor, rlpError } from './rlp-cursor.ts'
+import { type RlpCursor, readWhole, rlpError } from './rlp-cursor.ts'
 
 /** Recursive Length Prefix (Ethereum Yellow Paper, appendix B): a string of bytes or a list of items. */
 export type RlpItem = Uint8Array | readonly RlpItem[]
@@ -26,7 +27,7 @@ const measure = (item: RlpItem): number => {
   let payload = 0
   for (const child of item) payload += measure(child)
   payloads[slot] = payload
-  return rlpHeaderBytes(payload) + payload
+  return rlpListBytes(payload)
 }
 
 const write = (item: RlpItem, out: Uint8Array, at: number): number => {
@@ -37,16 +38,17 @@ const write = (item: RlpItem, out: Uint8Array, at: number): number => {
   return next
 }
 
-/** Size of the prefix of a list or long string with `payload` bytes. */
-export const rlpHeaderBytes = (payload: number): number => (payload < 56 ? 1 : 1 + lengthOfLength(payload))
+/** Size of a list or long string with `payload` bytes. */
+export const rlpListBytes = (payload: number): number => payload + (payload < 56 ? 1 : 1 + lengthOfLength(payload))
 
 /** Size of one encoded string. */
 export const rlpStringBytes = (bytes: Uint8Array): number => {
   const length = bytes.byteLength
-  return length === 1 && (bytes[0] as number) < 0x80 ? 1 : rlpHeaderBytes(length) + length
+  return length === 1 && (bytes[0] as number) < 0x80 ? 1 : rlpListBytes(length)
 }
 
-const lengthOfLength = (length: number): number =>
+/** Number of bytes of a length, or of another number between 1 and 2^32. */
+export const lengthOfLength = (length: number): number =>
   length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : 4
 
 /** Writes the prefix of a string (`base` 0x80) or list (0xc0) and returns the position after it. */
@@ -75,11 +77,19 @@ export const writeRlpString = (bytes: Uint8Array, out: Uint8Array, at: number): 
   return start + length
 }
 
+/** Writes an address or a word as a string of `size` bytes and returns the position after it. */
+export const writeRlpHex = (hex: Hex, size: number, out: Buffer, at: number): number => {
+  out[at] = 0x80 + size
+  const written = out.write(hex.slice(2), at + 1, size, 'hex')
+  assert(written === size, 'an address has 20 bytes, a word 32')
+  return at + 1 + size
+}
+
 /** Encodes a list of items that are encoded already, such as transactions in a block. */
 export const encodeRlpList = (encodedItems: readonly Uint8Array[]): Uint8Array => {
   let payload = 0
   for (const item of encodedItems) payload += item.byteLength
-  const out = new Uint8Array(rlpHeaderBytes(payload) + payload)
+  const out = new Uint8Array(rlpListBytes(payload))
   let at = writeRlpHeader(out, 0, payload, 0xc0)
   for (const item of encodedItems) {
     out.set(item, at)
@@ -90,11 +100,8 @@ export const encodeRlpList = (encodedItems: readonly Uint8Array[]): Uint8Array =
 
 /** Strict: canonical lengths, no trailing bytes, bounded depth and number of items; strings are views of `bytes`. Throws RLP_INVALID. */
 export const decodeRlp = (bytes: Uint8Array): RlpItem => {
-  const cursor = new RlpCursor(bytes)
   const budget = { items: RLP_BOUNDS.items }
-  const item = readItem(cursor, 0, budget)
-  cursor.finish()
-  return item
+  return readWhole(bytes, cursor => readItem(cursor, 0, budget))
 }
 
 /** Like decodeRlp; the outermost item must be a list. */
@@ -108,11 +115,7 @@ const readItem = (cursor: RlpCursor, depth: number, budget: { items: number }): 
   if (--budget.items < 0) throw rlpError('rlp: too many items')
   if (!cursor.nextIsList()) return cursor.bytes()
   if (depth >= RLP_BOUNDS.depth) throw rlpError('rlp: lists nested too deeply')
-  const outer = cursor.openList()
-  const items: RlpItem[] = []
-  while (cursor.hasMore()) items.push(readItem(cursor, depth + 1, budget))
-  cursor.closeList(outer)
-  return items
+  return cursor.items(inner => readItem(inner, depth + 1, budget))
 }
 
 /** Returns the bytes of a canonical integer, to be encoded as a string. */

@@ -2,7 +2,7 @@ import { assert } from '@tandem/base/assert.ts'
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from '../rlp/malformed.ts'
-import { RlpCursor } from '../rlp/rlp-cursor.ts'
+import { RlpCursor, readHex32 } from '../rlp/rlp-cursor.ts'
 
 export interface AccessListEntry {
   readonly address: Hex
@@ -118,8 +118,9 @@ const decodeTyped = (raw: Uint8Array, type: number): DecodedTransaction => {
   const value = cursor.uint(32)
   const data = cursor.bytes()
   const accessList = readAccessList(cursor)
-  const blobs = type === 3 ? { maxFeePerBlobGas: cursor.uint(32), blobVersionedHashes: readHashes(cursor) } : undefined
-  const authorizations = type === 4 ? { authorizationList: readAuthorizations(cursor) } : undefined
+  const blobs =
+    type === 3 ? { maxFeePerBlobGas: cursor.uint(32), blobVersionedHashes: cursor.items(readHex32) } : undefined
+  const authorizations = type === 4 ? { authorizationList: cursor.items(readAuthorization) } : undefined
   const v = cursor.safeUint()
   if (v > 1) throw refuse(INVALID_SIGNATURE)
   const r = readSignatureWord(cursor)
@@ -161,45 +162,21 @@ const legacyChainId = (v: number): number | undefined => {
 
 const EMPTY_ACCESS_LIST: readonly AccessListEntry[] = []
 
-const readAccessList = (cursor: RlpCursor): readonly AccessListEntry[] => {
-  const outer = cursor.openList()
-  const entries: AccessListEntry[] = []
-  while (cursor.hasMore()) {
-    const entry = cursor.openList()
-    const address = cursor.hex(20)
-    const storageKeys = readHashes(cursor)
-    cursor.closeList(entry)
-    entries.push({ address, storageKeys })
-  }
-  cursor.closeList(outer)
-  return entries.length === 0 ? EMPTY_ACCESS_LIST : entries
-}
+const readAccessList = (cursor: RlpCursor): readonly AccessListEntry[] =>
+  cursor.takeEmptyList() ? EMPTY_ACCESS_LIST : cursor.items(readAccess)
 
-const readHashes = (cursor: RlpCursor): readonly Hex[] => {
-  const outer = cursor.openList()
-  const hashes: Hex[] = []
-  while (cursor.hasMore()) hashes.push(cursor.hex(32))
-  cursor.closeList(outer)
-  return hashes
-}
+const readAccess = (cursor: RlpCursor): AccessListEntry =>
+  cursor.list(entry => ({ address: entry.hex(20), storageKeys: entry.items(readHex32) }))
 
-const readAuthorizations = (cursor: RlpCursor): readonly Authorization[] => {
-  const outer = cursor.openList()
-  const list: Authorization[] = []
-  while (cursor.hasMore()) {
-    const entry = cursor.openList()
-    const chainId = cursor.uint(32)
-    const address = cursor.hex(20)
-    const nonce = cursor.uint(8)
-    const yParity = Number(cursor.uint(1))
-    const r = cursor.uintBytes(32)
-    const s = cursor.uintBytes(32)
-    cursor.closeList(entry)
-    list.push({ chainId, address, nonce, yParity, r, s })
-  }
-  cursor.closeList(outer)
-  return list
-}
+const readAuthorization = (cursor: RlpCursor): Authorization =>
+  cursor.list(item => ({
+    chainId: item.uint(32),
+    address: item.hex(20),
+    nonce: item.uint(8),
+    yParity: Number(item.uint(1)),
+    r: item.uintBytes(32),
+    s: item.uintBytes(32),
+  }))
 
 /** Returns the transaction with its hash and recovered sender. */
 export const withSender = (

@@ -5,6 +5,7 @@ import type { CouncilMember } from '../../config/genesis/genesis.ts'
 import type { CouncilParams } from '../../config/networks.ts'
 import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
+import { u64 } from './cycle.ts'
 
 /* Storage layout of contracts/Council.sol: genesis writes it, and nodes read the members from it without running code. */
 
@@ -87,10 +88,8 @@ export interface RecordRows {
 
 /** Commitment after one more record: keccak256(commitment before, block number as u64, keccak256 of cycle row and of council row or zero). */
 export const commitRecord = (before: Hex, { number, cycle, council }: RecordRows): Hex => {
-  const place = new Uint8Array(8)
-  new DataView(place.buffer).setBigUint64(0, BigInt(number))
   const members = council === null ? new Uint8Array(32) : keccak256(council)
-  return keccak256Hex(concatBytes(hexToBytes(before), place, keccak256(cycle), members))
+  return keccak256Hex(concatBytes(hexToBytes(before), u64(number), keccak256(cycle), members))
 }
 
 /** Slot with the number of the block whose evidence jailed a validator; zero: none did. */
