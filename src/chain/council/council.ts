@@ -231,8 +231,9 @@ export class Council {
     const { params } = this.#options
     const { cycleBlocks } = params.rewards
     const record = this.#recordAt(councilBlockOf(cycle, cycleBlocks))
+    if (record === undefined) return undefined
     const before = this.#recordAt(councilBlockOf(Math.max(0, cycle - 1), cycleBlocks))
-    if (record === undefined || before === undefined) return undefined
+    if (before === undefined) return undefined
     const { committeeSize } = params
     const eligible = eligibleMembers(record, before, committeeSize)
     // On chains that can revert blocks a single validator decides, whoever else is registered.
