@@ -152,26 +152,16 @@ export class Store {
   /** Also reads the rows of segments, which no other read does. */
   async get(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<Uint8Array | undefined> {
     if (this.#ephemeral) return this.getSync(bucket, key, snapshot)
-    // Not of the snapshot: moved rows are still the same, and dropped ones are gone.
-    const isOld = SEGMENT_BUCKETS.includes(bucket) && key.byteLength >= NUMBER_BYTES
-    const place = () => (isOld ? this.#placeOf(readNumber(key)) : 'tables')
-    const inSegment = () => this.#segments.row(bucket, key, () => this.getSync(BUCKETS.meta, IDENTITY_ROW))
-    const before = place()
-    const moved = before === 'segment' ? await inSegment() : undefined
-    if (moved !== undefined) return moved
     this.counters.reads++
     const row = await this.#readingLater(() => this.#level.get(prefixedKey(bucket, key), { snapshot }))
-    if (row !== undefined) return row
-    // It may have moved meanwhile, and genesis back.
-    const after = place()
-    if (after === 'segment' && before !== after) return inSegment()
-    return after === 'dropped' ? this.getSync(bucket, key) : undefined
-  }
-
-  #placeOf(number: number): 'dropped' | 'segment' | 'tables' {
+    if (row !== undefined || !SEGMENT_BUCKETS.includes(bucket) || key.byteLength < NUMBER_BYTES) return row
+    // Not of the snapshot: moved rows are still the same, and dropped ones are gone.
     const { moved, dropped } = decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW))
-    if (number < dropped) return 'dropped'
-    return number < moved ? 'segment' : 'tables'
+    const number = readNumber(key)
+    // Genesis is back in the tables.
+    if (number < dropped) return this.getSync(bucket, key)
+    if (number >= moved) return undefined
+    return this.#segments.row(bucket, key, () => this.getSync(BUCKETS.meta, IDENTITY_ROW))
   }
 
   /** Returns values in the order of `keys`. The caller bounds their number. */

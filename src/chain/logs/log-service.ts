@@ -43,7 +43,7 @@ interface LogServiceOptions {
 
 const { logQueries, clientLogQueries, logsInFlight, clientLogsInFlight } = CHAIN_LIMITS
 
-/** Log queries over many blocks, in a worker thread that the first starts, or `start`: a few at a time, clients in rotation. */
+/** Log queries over many blocks, in a worker thread that the first starts: a few at a time, clients in rotation. */
 export class LogService {
   readonly #options: LogServiceOptions
   readonly #pool: WorkerPool<LogMethods>
@@ -64,11 +64,6 @@ export class LogService {
       clientQueue: clientLogQueries,
       ...(options.onWorker && { onThread: options.onWorker }),
     })
-  }
-
-  /** Starts the worker now, so that the first query does not wait for it. */
-  start(): void {
-    this.#pool.start()
   }
 
   /** Number of waiting and running queries. */

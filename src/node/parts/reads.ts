@@ -5,7 +5,6 @@ import { LogIndexer } from '../../chain/logs/log-indexer.ts'
 import { LogService } from '../../chain/logs/log-service.ts'
 import { PendingBlockBuilder, type PendingBlockOptions } from '../../chain/pending-block.ts'
 import { SimulationService } from '../../chain/simulation-service.ts'
-import { readLogIndex } from '../../chain/store/log-index.ts'
 import type { ChainRules } from '../../chain/store/rules-port.ts'
 import { SegmentMover } from '../../chain/store/segment-mover.ts'
 import { TraceService } from '../../chain/trace/trace-service.ts'
@@ -115,8 +114,6 @@ const keepLogIndex = ({ store, blocks, chain, part }: ReadsOptions, logs: LogSer
   })
   teardown.add(chain.onCommitted(() => indexer.poke()))
   teardown.add(() => indexer.close())
-  // What has an index has queries that are worth a thread.
-  if (readLogIndex(store).ranges.length > 0) logs.start()
 }
 
 const moveOldBlocks = ({ store, blocks, chain, history, segments, part }: ReadsOptions, teardown: Teardown): void => {

@@ -52,20 +52,6 @@ test('the end of a worker takes nothing from the one that came after it', () =>
     }
   }))
 
-test('a worker that was started before is the one that answers', () =>
-  withChain(async ({ store }) => {
-    let workers = 0
-    const service = new LogService({ store, workerUrl: WORKER, onWorker: () => workers++ })
-    try {
-      service.start()
-      expect(workers).toBe(1)
-      expect(await service.query(EVERYTHING)).toEqual([])
-      expect(workers).toBe(1)
-    } finally {
-      await service.close()
-    }
-  }))
-
 test('one client fills its own queue, and others have theirs', () =>
   withChain(async ({ store }) => {
     const service = new LogService({ store, workerUrl: WORKER })
