@@ -7,7 +7,19 @@ import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT, MAX_BALANCE } from '../accou
 import { nextStorageVersion, type StateReader } from '../state-reader.ts'
 import type { StateChanges } from '../update/state-update.ts'
 import { JournalAccount, JournalSlot } from './journal-account.ts'
-import { applyUndo, type UndoEntry } from './undo.ts'
+
+/** Fields of an account or the word of a slot before a change, with the version of the storage then. */
+type UndoEntry = { readonly version: number | undefined } & (
+  | { readonly journalSlot: JournalSlot; readonly before: Hex }
+  | { readonly journalSlot?: undefined; readonly journalAccount: JournalAccount; readonly before: AccountFields }
+)
+type AccountFields = Pick<
+  JournalAccount,
+  'exists' | 'nonce' | 'balance' | 'codeHash' | 'slots' | 'cleared' | 'touchedIn'
+>
+
+/** The RIPEMD-160 precompile stays touched by a failed call: mainnet's history at block 2,675,119 made that a rule (EIP-161). */
+const RIPEMD: Hex = `0x${'00'.repeat(19)}03`
 
 /** Working state of a block over an unchanging base, synchronous, revertible to checkpoints until `endTransaction`. */
 export class Journal implements StateReader {
@@ -57,7 +69,8 @@ export class Journal implements StateReader {
 
   useCode(address: Hex, use: (code: Uint8Array) => void): void {
     const { code, codeHash } = this.#entry(address)
-    if (code === undefined && !this.#codes.has(codeHash) && this.#base.useCode) this.#base.useCode(address, use)
+    const isOfBase = code === undefined && codeHash !== EMPTY_CODE_HASH && !this.#codes.has(codeHash)
+    if (isOfBase && this.#base.useCode) this.#base.useCode(address, use)
     else use(this.code(address))
   }
 
@@ -104,11 +117,7 @@ export class Journal implements StateReader {
   /** Creates the account if absent. */
   setBalance(address: Hex, balance: bigint): void {
     assert(balance >= 0n, 'a balance is not negative')
-    const journalAccount = this.#touch(this.#entry(address))
-    this.#record({ kind: 'balance', journalAccount, before: journalAccount.balance, existed: journalAccount.exists })
-    journalAccount.balance = balance
-    journalAccount.exists = true
-    journalAccount.view = undefined
+    this.#change(this.#entry(address)).balance = balance
   }
 
   /** A sum beyond the largest balance is that balance: only states that were edited or overridden hold so much. */
@@ -123,36 +132,23 @@ export class Journal implements StateReader {
   }
 
   setNonce(address: Hex, nonce: Nonce): void {
-    const journalAccount = this.#touch(this.#entry(address))
-    this.#record({ kind: 'nonce', journalAccount, before: journalAccount.nonce, existed: journalAccount.exists })
-    journalAccount.nonce = nonce
-    journalAccount.exists = true
-    journalAccount.view = undefined
+    this.#change(this.#entry(address)).nonce = nonce
   }
 
   setCode(address: Hex, code: Uint8Array): void {
-    const journalAccount = this.#touch(this.#entry(address))
-    this.#record({
-      kind: 'code',
-      journalAccount,
-      before: journalAccount.code,
-      beforeHash: journalAccount.codeHash,
-      existed: journalAccount.exists,
-    })
+    const journalAccount = this.#change(this.#entry(address))
     journalAccount.codeHash = code.byteLength === 0 ? EMPTY_CODE_HASH : bytesToHex(keccak256(code))
     journalAccount.code = code
-    journalAccount.exists = true
-    journalAccount.view = undefined
     if (code.byteLength > 0) this.#codes.set(journalAccount.codeHash, code)
   }
 
   /** Zero deletes the slot. Creates the account if absent. */
   setStorage(address: Hex, slot: Hex, word: Hex): void {
     const journalAccount = this.#touch(this.#entry(address))
-    if (!journalAccount.exists) this.setNonce(address, journalAccount.nonce)
+    if (!journalAccount.exists) this.#change(journalAccount)
     const found = this.#slot(journalAccount, slot)
     if (found.value === word) return
-    this.#record({ kind: 'storage', journalSlot: found, before: found.value, version: this.#version })
+    this.#undo.push({ version: this.#version, journalSlot: found, before: found.value })
     this.#version = nextStorageVersion()
     if (found.originalIn !== this.#transaction) {
       found.original = found.value
@@ -163,7 +159,7 @@ export class Journal implements StateReader {
 
   /** Creates a new account at the address: nonce 0, no code, no storage; an existing balance is kept. */
   createAccount(address: Hex): void {
-    const journalAccount = this.#touch(this.#entry(address))
+    const journalAccount = this.#entry(address)
     this.#reset(journalAccount, journalAccount.balance, true)
   }
 
@@ -195,8 +191,9 @@ export class Journal implements StateReader {
     assert(mark >= 0 && mark <= this.#undo.length, 'a checkpoint of the running transaction')
     for (let i = this.#undo.length - 1; i >= mark; i--) {
       const change = this.#undo[i] as UndoEntry
-      if (change.kind === 'storage' || change.kind === 'reset') this.#version = change.version
-      applyUndo(change)
+      this.#version = change.version
+      if (change.journalSlot !== undefined) change.journalSlot.value = change.before
+      else restoreFields(change.journalAccount, change.before)
     }
     this.#undo.length = mark
   }
@@ -253,35 +250,46 @@ export class Journal implements StateReader {
   }
 
   #touch(journalAccount: JournalAccount): JournalAccount {
-    if (journalAccount.touchedIn === this.#transaction) return journalAccount
-    this.#record({ kind: 'touch', journalAccount, before: journalAccount.touchedIn })
+    if (journalAccount.touchedIn !== this.#transaction) this.#note(journalAccount)
+    return journalAccount
+  }
+
+  /** Notes the fields of an account that is about to change, to undo that; touches it. */
+  #note(journalAccount: JournalAccount): void {
+    const { exists, nonce, balance, codeHash, slots, cleared, touchedIn } = journalAccount
+    const before = { exists, nonce, balance, codeHash, slots, cleared, touchedIn }
+    this.#undo.push({ version: this.#version, journalAccount, before })
+    if (touchedIn === this.#transaction) return
     journalAccount.touchedIn = this.#transaction
     this.#touched.push(journalAccount)
+  }
+
+  /** Prepares an account for a change of its fields, after which it exists. */
+  #change(journalAccount: JournalAccount): JournalAccount {
+    this.#note(journalAccount)
+    journalAccount.exists = true
+    journalAccount.view = undefined
     return journalAccount
   }
 
   #reset(journalAccount: JournalAccount, balance: bigint, exists: boolean): void {
-    const { nonce, codeHash, code, slots, cleared } = journalAccount
-    this.#record({
-      kind: 'reset',
-      journalAccount,
-      version: this.#version,
-      before: { exists: journalAccount.exists, nonce, balance: journalAccount.balance, codeHash, code, slots, cleared },
-    })
+    this.#change(journalAccount)
     this.#version = nextStorageVersion()
     journalAccount.exists = exists
     journalAccount.nonce = 0
     journalAccount.balance = balance
     journalAccount.codeHash = EMPTY_CODE_HASH
-    journalAccount.code = EMPTY_BYTES
     journalAccount.slots = undefined
     journalAccount.cleared = true
-    journalAccount.view = undefined
   }
+}
 
-  #record(change: UndoEntry): void {
-    this.#undo.push(change)
-  }
+const restoreFields = (journalAccount: JournalAccount, before: AccountFields): void => {
+  const { address, codeHash, touchedIn } = journalAccount
+  if (codeHash !== before.codeHash) journalAccount.code = undefined
+  Object.assign(journalAccount, before)
+  if (address === RIPEMD) journalAccount.touchedIn = touchedIn
+  journalAccount.view = undefined
 }
 
 /** Computes the difference between a journal's entries and their base, without changes that were undone. */

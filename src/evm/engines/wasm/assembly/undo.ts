@@ -17,7 +17,7 @@ const KIND: usize = 4;
 const WAS_WARM: usize = 8;
 const COPY: u32 = 0;
 const FIRST: u32 = 1;
-/** This precompile stays touched by a failed call (state/journal/undo.ts). */
+/** This precompile stays touched by a failed call (state/journal/journal.ts). */
 const RIPEMD: u32 = 3;
 
 /** End of the log. */
