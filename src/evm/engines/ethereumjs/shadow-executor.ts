@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { bytesEqual, bytesToHex, EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { bytesEqual, bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import { encodeReceipt, type Receipt } from '../../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../../primitives/transaction/transaction.ts'
 import type { Account } from '../../../state/account.ts'
 import { Journal } from '../../../state/journal/journal.ts'
@@ -126,8 +125,9 @@ const outcomeToJson = (outcome: BlockOutcome): object => {
   if (outcome.refused !== undefined) return { refused: outcome.refused.detail }
   const { execution, changes } = outcome
   return {
-    gasUsed: execution.gasUsed,
     receipts: execution.receipts,
+    gasUsed: execution.gasUsed,
+    logsBloom: execution.logsBloom,
     fees: execution.fees,
     accounts: Object.fromEntries([...changes.accounts].map(([address, { after }]) => [address, after ?? null])),
     storage: Object.fromEntries(
@@ -136,6 +136,7 @@ const outcomeToJson = (outcome: BlockOutcome): object => {
         Object.fromEntries([...slots].map(([slot, { after }]) => [slot, after])),
       ]),
     ),
+    code: Object.fromEntries(changes.code),
   }
 }
 
@@ -176,75 +177,25 @@ type BlockOutcome =
   | { readonly execution: BlockExecution; readonly changes: StateChanges; readonly refused?: undefined }
   | { readonly refused: CodedError }
 
-type Difference = string | undefined
-
 /** Returns the first difference between this node's execution (a) and the oracle's (b); undefined: none. */
-const firstDifference = (a: BlockOutcome, b: BlockOutcome): Difference => {
-  if (a.refused !== undefined || b.refused !== undefined) return refusals(a.refused, b.refused)
-  return executions(a.execution, b.execution) ?? states(a.changes, b.changes)
-}
+const firstDifference = (a: BlockOutcome, b: BlockOutcome): string | undefined =>
+  a.refused !== undefined || b.refused !== undefined
+    ? difference(refusedIndex(a), refusedIndex(b), 'index of the refused transaction')
+    : difference(outcomeToJson(a), outcomeToJson(b))
 
-const refusedIndex = (error: CodedError | undefined): number | undefined =>
-  error !== undefined && 'index' in error.detail && typeof error.detail.index === 'number'
-    ? error.detail.index
-    : undefined
+const refusedIndex = ({ refused }: BlockOutcome): unknown =>
+  refused !== undefined && 'index' in refused.detail ? refused.detail.index : undefined
 
-const refusals = (a: CodedError | undefined, b: CodedError | undefined): Difference => {
-  const [ours, theirs] = [refusedIndex(a), refusedIndex(b)]
-  return ours === theirs ? undefined : `refused transaction: ${ours ?? 'none'} against ${theirs ?? 'none'}`
-}
-
-const executions = (a: BlockExecution, b: BlockExecution): Difference => {
-  for (const [index, receipt] of a.receipts.entries()) {
-    const difference = receipts(receipt, b.receipts[index] as Receipt)
-    if (difference !== undefined) return `transaction ${index}: ${difference}`
-  }
-  if (a.gasUsed !== b.gasUsed) return `gas used by the block: ${a.gasUsed} against ${b.gasUsed}`
-  return bytesEqual(a.logsBloom, b.logsBloom) ? undefined : 'logs bloom of the block'
-}
-
-const receipts = (a: Receipt, b: Receipt): Difference => {
-  if (a.status !== b.status) return `status: ${a.status} against ${b.status}`
-  if (a.gasUsed !== b.gasUsed) return `gas used: ${a.gasUsed} against ${b.gasUsed}`
-  if (a.effectiveGasPrice !== b.effectiveGasPrice) return 'effective gas price'
-  if (a.contractAddress !== b.contractAddress) return 'contract address'
-  if (a.logs.length !== b.logs.length) return `number of logs: ${a.logs.length} against ${b.logs.length}`
-  // Covers status, cumulative gas, bloom and logs: equal encodings make equal receipts roots.
-  return bytesEqual(encodeReceipt(a), encodeReceipt(b)) ? undefined : 'encoded receipt'
-}
-
-const states = (a: StateChanges, b: StateChanges): Difference =>
-  firstKey(a.accounts, b.accounts, (address, x, y) => accounts(address, x?.after, y?.after)) ??
-  firstKey(a.storage, b.storage, (address, x, y) => slots(address, x, y)) ??
-  firstKey(a.code, b.code, hash => (a.code.has(hash) && b.code.has(hash) ? undefined : `new code ${hash}`))
-
-/** Calls `compare` for each key of either map. */
-const firstKey = <Value>(
-  a: ReadonlyMap<Hex, Value>,
-  b: ReadonlyMap<Hex, Value>,
-  compare: (key: Hex, a: Value | undefined, b: Value | undefined) => Difference,
-): Difference => {
-  for (const key of new Set([...a.keys(), ...b.keys()])) {
-    const difference = compare(key, a.get(key), b.get(key))
-    if (difference !== undefined) return difference
+const difference = (a: unknown, b: unknown, path = ''): string | undefined => {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return bytesEqual(a, b) ? undefined : path
+  const [ours, theirs] = [membersOf(a), membersOf(b)]
+  if (ours === undefined && theirs === undefined) return a === b ? undefined : `${path}: ${a} against ${b}`
+  for (const key of Object.keys({ ...ours, ...theirs })) {
+    const found = difference(ours?.[key], theirs?.[key], path === '' ? key : `${path}.${key}`)
+    if (found !== undefined) return found
   }
   return undefined
 }
 
-const describe = (account: Account | undefined): string =>
-  account === undefined ? 'nothing' : `nonce ${account.nonce}, balance ${account.balance}, code ${account.codeHash}`
-
-const accounts = (address: Hex, a: Account | undefined, b: Account | undefined): Difference => {
-  const [ours, theirs] = [describe(a), describe(b)]
-  return ours === theirs ? undefined : `account ${address}: ${ours} against ${theirs}`
-}
-
-type SlotChanges = ReadonlyMap<Hex, { readonly after: Hex }>
-const NO_SLOTS: SlotChanges = new Map()
-
-const slots = (address: Hex, a: SlotChanges = NO_SLOTS, b: SlotChanges = NO_SLOTS): Difference =>
-  firstKey(a, b, (slot, x, y) =>
-    x?.after === y?.after
-      ? undefined
-      : `slot ${slot} of ${address}: ${x?.after ?? ZERO_HASH} against ${y?.after ?? ZERO_HASH}`,
-  )
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === 'object' && value !== null ? { ...value } : undefined

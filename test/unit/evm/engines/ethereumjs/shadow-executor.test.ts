@@ -55,18 +55,18 @@ describe('shadow mode', () => {
   })
 
   test.each<[string, string, (result: EngineResult, journal: Journal) => EngineResult]>([
-    ['gas', 'transaction 0: gas used', result => ({ ...result, gasUsed: result.gasUsed + 1n })],
-    ['refund', 'transaction 0: gas used', result => ({ ...result, refund: result.refund + 1n })],
-    ['status', 'transaction 0: status', result => ({ ...result, failure: { kind: 'revert' } })],
-    ['a missing log', 'transaction 0: number of logs', result => ({ ...result, logs: [] })],
+    ['gas', 'receipts.0.cumulativeGasUsed: ', result => ({ ...result, gasUsed: result.gasUsed + 1n })],
+    ['refund', 'receipts.0.cumulativeGasUsed: ', result => ({ ...result, refund: result.refund + 1n })],
+    ['status', 'receipts.0.status: 0 against 1', result => ({ ...result, failure: { kind: 'revert' } })],
+    ['a missing log', 'receipts.0.logsBloom', result => ({ ...result, logs: [] })],
     [
       'a wrong topic',
-      'transaction 0: encoded receipt',
+      'receipts.0.logsBloom',
       result => ({ ...result, logs: result.logs.map(log => ({ ...log, topics: [toWord(4n)] })) }),
     ],
     [
       'a slot',
-      'slot 0x',
+      `storage.${CONTRACT}.`,
       (result, journal) => {
         journal.setStorage(CONTRACT, toWord(7n), toWord(1n))
         return result
@@ -74,7 +74,7 @@ describe('shadow mode', () => {
     ],
     [
       'a balance',
-      'account 0x',
+      `accounts.${bob.address}.nonce: 0 against undefined`,
       (result, journal) => {
         journal.addBalance(bob.address, 1n)
         return result
@@ -82,7 +82,7 @@ describe('shadow mode', () => {
     ],
     [
       'a nonce',
-      'account 0x',
+      `accounts.${CONTRACT}.nonce: `,
       (result, journal) => {
         journal.setNonce(CONTRACT, 2)
         return result
@@ -90,13 +90,17 @@ describe('shadow mode', () => {
     ],
     [
       'code',
-      'account 0x',
+      `accounts.${bob.address}.nonce: 0 against undefined`,
       (result, journal) => {
         journal.setCode(bob.address, WRITER)
         return result
       },
     ],
-    ['a destroyed account', 'account 0x', result => ({ ...result, destroyed: [CONTRACT] })],
+    [
+      'a destroyed account',
+      `accounts.${CONTRACT}.nonce: undefined against 1`,
+      result => ({ ...result, destroyed: [CONTRACT] }),
+    ],
   ])('catches a fault planted in %s', async (_, what, spoil) => {
     const error = await execute(faulty(spoil), [call()]).catch(e => e)
     expect(error.detail).toMatchObject({ code: 'SHADOW_MISMATCH', what: expect.stringContaining(what) })
