@@ -4,6 +4,8 @@ import { BUCKETS } from '../storage/buckets.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
 
+export const FLAT_BUCKETS = { account: BUCKETS.account, slot: BUCKETS.slot } as const
+
 /** Key lengths of the flat tables. */
 export const ACCOUNT_KEY_BYTES = 32
 export const SLOT_KEY_BYTES = 64

@@ -2,7 +2,7 @@ import { bytesEqual, compareBytes, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { afterPrefix, NUMBER_BYTES, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store, StoreEntry } from '../../storage/store.ts'
-import { binaryKey } from '../flat-tables.ts'
+import { binaryKey, FLAT_BUCKETS } from '../flat-tables.ts'
 import { changedKeys, HISTORY_BUCKETS, type HistoryKind, valueAt, valuesBefore } from './history-rows.ts'
 
 /** Range of the state after block `number`, in a snapshot of a later head. */
@@ -15,8 +15,6 @@ interface StateRange {
   readonly number: number
   readonly snapshot: Snapshot
 }
-
-const FLAT_BUCKETS = { account: BUCKETS.account, slot: BUCKETS.slot } as const
 
 /** Returns the rows of a bucket from the start to the end of the prefix. */
 const rowsFrom = (

@@ -5,19 +5,10 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import type { Snapshot, Store, StoreEntry } from '../../storage/store.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from '../account.ts'
 import type { StateError } from '../errors.ts'
-import {
-  ACCOUNT_KEY_BYTES,
-  binaryKey,
-  decodeWord,
-  hashedKey,
-  readAccount,
-  readCode,
-  readSlot,
-  slotKey,
-} from '../flat-tables.ts'
+import { ACCOUNT_KEY_BYTES, binaryKey, decodeWord, FLAT_BUCKETS, hashedKey, readCode, slotKey } from '../flat-tables.ts'
 import { readStateMeta, type StateMeta, stateRootAt } from '../state-meta.ts'
 import { type AsyncStateReader, nextStorageVersion, type StateReader } from '../state-reader.ts'
-import { valueAt } from './history-rows.ts'
+import { type HistoryKind, valueAt } from './history-rows.ts'
 import { changedAccounts, entriesAtBlock } from './range.ts'
 import { collectRollback, type Rollback } from './rollback.ts'
 
@@ -76,7 +67,7 @@ export class StoredState implements AsyncStateReader {
   /** Returns synchronous reads of an older state, until `release`: the head's, later changes reverted. undefined: over `limit` entries. */
   async overlay(limit: number = STATE_LIMITS.overlayEntries): Promise<StateReader | undefined> {
     const changed = await collectRollback(this.#store, this.number, this.headNumber, limit, this.#snapshot)
-    return changed === undefined ? undefined : new OverlayReader(this.#store, this.#snapshot, changed)
+    return changed === undefined ? undefined : new SnapshotStateReader(this.#store, this.#snapshot, changed)
   }
 
   /** Yields stored accounts by their keccak256, in order from `start` on. Valid until `release`, as all iterators. */
@@ -116,63 +107,40 @@ export class StoredState implements AsyncStateReader {
     this.#snapshot.close().catch(() => {})
   }
 
-  async #read(kind: 'account' | 'slot', key: Uint8Array): Promise<Uint8Array | undefined> {
+  async #read(kind: HistoryKind, key: Uint8Array): Promise<Uint8Array | undefined> {
     const old = this.sync === undefined ? await valueAt(this.#store, kind, key, this.number, this.#snapshot) : undefined
-    return old ?? (await this.#store.get(kind === 'account' ? BUCKETS.account : BUCKETS.slot, key, this.#snapshot))
+    return old ?? (await this.#store.get(FLAT_BUCKETS[kind], key, this.#snapshot))
   }
 }
 
-/** Older state: the head's with later changes reverted. */
-class OverlayReader implements StateReader {
-  readonly #head: SnapshotStateReader
-  readonly #overlay: Rollback
-
-  constructor(store: Store, snapshot: Snapshot, overlay: Rollback) {
-    this.#head = new SnapshotStateReader(store, snapshot)
-    this.#overlay = overlay
-  }
-
-  account(address: Hex): Account | undefined {
-    const row = this.#overlay.account.get(binaryKey(hashedKey(address)))
-    if (row === undefined) return this.#head.account(address)
-    return row.byteLength === 0 ? undefined : decodeAccount(row)
-  }
-
-  storage(address: Hex, slot: Hex): Hex {
-    const row = this.#overlay.slot.get(binaryKey(slotKey(hashedKey(address), slot)))
-    return row === undefined ? this.#head.storage(address, slot) : decodeWord(row)
-  }
-
-  code(address: Hex): Uint8Array {
-    return this.#head.codeOf(this.account(address))
-  }
-}
-
-/** State of the head from one snapshot, synchronous and uncached: a Journal on it keeps the reads of one call. */
+/** State of the head from one snapshot, or an older one: later changes reverted. Synchronous, uncached: a Journal keeps the reads of a call. */
 class SnapshotStateReader implements StateReader {
   readonly storageVersion = nextStorageVersion()
   readonly #store: Store
   readonly #snapshot: Snapshot
+  readonly #reverted: Rollback | undefined
 
-  constructor(store: Store, snapshot: Snapshot) {
+  constructor(store: Store, snapshot: Snapshot, reverted?: Rollback) {
     this.#store = store
     this.#snapshot = snapshot
+    this.#reverted = reverted
   }
 
   account(address: Hex): Account | undefined {
-    return readAccount(this.#store, hashedKey(address), this.#snapshot)
+    const row = this.#read('account', hashedKey(address))
+    return row === undefined || row.byteLength === 0 ? undefined : decodeAccount(row)
   }
 
   storage(address: Hex, slot: Hex): Hex {
-    const hashed = hashedKey(address)
-    return readSlot(this.#store, hashed, slot, this.#snapshot)
+    return decodeWord(this.#read('slot', slotKey(hashedKey(address), slot)))
   }
 
   code(address: Hex): Uint8Array {
-    return this.codeOf(this.account(address))
+    return readCode(this.#store, this.account(address)?.codeHash ?? EMPTY_CODE_HASH)
   }
 
-  codeOf(account: Account | undefined): Uint8Array {
-    return readCode(this.#store, account?.codeHash ?? EMPTY_CODE_HASH)
+  #read(kind: HistoryKind, key: Uint8Array): Uint8Array | undefined {
+    const old = this.#reverted?.[kind].get(binaryKey(key))
+    return old ?? this.#store.getSync(FLAT_BUCKETS[kind], key, this.#snapshot)
   }
 }

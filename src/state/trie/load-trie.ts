@@ -3,14 +3,12 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
 import { decodeAccount, EMPTY_ROOT } from '../account.ts'
 import { BatchPacker } from '../batch.ts'
-import { binaryKey } from '../flat-tables.ts'
+import { binaryKey, FLAT_BUCKETS } from '../flat-tables.ts'
 import { changedKeys } from '../history/history-rows.ts'
 import { packRollback } from '../history/rollback.ts'
 import { type StateMeta, stateRootAt } from '../state-meta.ts'
 import { readTrieBuild, readTrieMark, type TrieMark } from './trie-rows.ts'
 import type { TrieService } from './trie-service.ts'
-
-const FLAT_BUCKETS = { account: BUCKETS.account, slot: BUCKETS.slot } as const
 
 export interface LoadProgress {
   readonly accounts: number

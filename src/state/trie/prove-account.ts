@@ -61,16 +61,20 @@ const proveIn = async (
   meta: StateMeta,
   snapshot: Snapshot,
 ): Promise<StateProof> => {
-  if (number === meta.number) {
-    return toAccountProof(address, await trie.prove({ root: meta.root, address, slots }))
-  }
+  const rollback = await rollbackTo(store, number, meta, snapshot)
+  const proof = await trie.prove({ root: meta.root, address, slots, ...rollback })
+  const expected = rollback === undefined ? meta.root : await stateRootAt(store, number, snapshot)
+  assert(proof.root === expected, 'old values lead back to the old root')
+  return toAccountProof(address, proof)
+}
+
+/** Returns the old values that lead from the head back to block `number`; undefined: it is the head. */
+const rollbackTo = async (store: Store, number: number, meta: StateMeta, snapshot: Snapshot) => {
+  if (number === meta.number) return undefined
   const limit = STATE_LIMITS.proofRollbackEntries
   const changed = await collectRollback(store, number, meta.number, limit, snapshot)
   if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
-  const proof = await trie.prove({ root: meta.root, address, slots, rollback: await packRollback(changed) })
-  const expected = await stateRootAt(store, number, snapshot)
-  assert(proof.root === expected, 'old values lead back to the old root')
-  return toAccountProof(address, proof)
+  return { rollback: await packRollback(changed) }
 }
 
 const toAccountProof = (address: Hex, { nodes, account, storage }: TrieProof): StateProof => ({
@@ -94,10 +98,6 @@ export const previewRoots = (
   batches: readonly PackedBatch[],
 ): Promise<readonly Hex[]> =>
   withStateSnapshot(store, number, async (meta, snapshot) => {
-    const request = { root: meta.root, batches: batches.map(copyOf) }
-    if (number === meta.number) return trie.preview(request)
-    const limit = STATE_LIMITS.proofRollbackEntries
-    const changed = await collectRollback(store, number, meta.number, limit, snapshot)
-    if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
-    return trie.preview({ ...request, rollback: await packRollback(changed) })
+    const rollback = await rollbackTo(store, number, meta, snapshot)
+    return trie.preview({ root: meta.root, batches: batches.map(copyOf), ...rollback })
   })

@@ -3,11 +3,13 @@ import { hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { EMPTY_ROOT } from '../account.ts'
 import { TrieLayers } from './layers.ts'
-import type { TrieAnswer, TrieCall, TrieValue } from './protocol.ts'
+import type { TrieAnswer, TrieArgs, TrieCalls } from './protocol.ts'
 import { RowKeeper, type RowSizes } from './row-keeper.ts'
 import { DamagedRow, Trie } from './trie.ts'
 import type { TrieMark, TrieRows } from './trie-rows.ts'
 import type { TrieError } from './types.ts'
+
+type Value = ReturnType<TrieCalls[keyof TrieCalls]>
 
 /** Executes the calls of the trie's service, one at a time: in memory alone, or with rows once they are attached. */
 export class TrieExecutor {
@@ -15,6 +17,27 @@ export class TrieExecutor {
   #layers: TrieLayers
   #keeper: RowKeeper | undefined
   #attached: { readonly rows: TrieRows; readonly sizes: RowSizes } | undefined
+
+  readonly #calls: TrieCalls = {
+    begin: at => this.#begin(at),
+    load: (batch, position) => {
+      this.#layers.load(new Uint8Array(batch))
+      return position && this.#keeper?.moved(this.#layers, position)
+    },
+    apply: (parentRoot, batch) => {
+      const { storageRoots } = this.#layers.apply(parentRoot, new Uint8Array(batch))
+      return { storageRoots: storageRoots.buffer, rowsRead: this.#layers.trie.takeRowsRead() }
+    },
+    prefetch: keys => this.#layers.trie.prefetch(new Uint8Array(keys)),
+    commit: (root, number) => {
+      this.#layers.commit(root)
+      return number === undefined ? undefined : this.#keeper?.moved(this.#layers, { number })
+    },
+    flush: () => this.#keeper?.flush(this.#layers),
+    prove: (root, address, slots, batches) => this.#layers.prove(root, address, slots, bytesOf(batches)),
+    preview: (root, batches) => this.#layers.preview(root, bytesOf(batches)).buffer,
+    stats: () => this.#layers.stats(),
+  }
 
   constructor(limit: number) {
     this.#limit = limit
@@ -27,9 +50,10 @@ export class TrieExecutor {
   }
 
   /** Expected failures are returned; any other error is thrown and means that the trie is unusable. */
-  execute(call: TrieCall): TrieAnswer | Promise<TrieAnswer> {
+  execute(name: keyof TrieCalls, args: TrieArgs): TrieAnswer | Promise<TrieAnswer> {
     try {
-      const value = this.#run(call)
+      if (name !== 'preview' && name !== 'prove') this.#layers.comeBack()
+      const value = (this.#calls[name] as (...args: TrieArgs) => Value | Promise<Value>)(...args)
       if (!(value instanceof Promise)) return this.#answer(value)
       return value.then(
         result => this.#answer(result),
@@ -40,7 +64,7 @@ export class TrieExecutor {
     }
   }
 
-  #answer(value: TrieValue): TrieAnswer {
+  #answer(value: Value): TrieAnswer {
     return { root: this.#layers.root, value }
   }
 
@@ -55,45 +79,12 @@ export class TrieExecutor {
     throw error
   }
 
-  #run(call: TrieCall): TrieValue | Promise<TrieValue> {
-    const layers = this.#layers
-    if (call.op !== 'preview' && call.op !== 'prove') layers.comeBack()
-    switch (call.op) {
-      case 'begin':
-        return this.#begin(call.at)
-      case 'load': {
-        layers.load(new Uint8Array(call.batch))
-        return after(call.position && this.#keeper?.moved(layers, call.position), { op: 'root' })
-      }
-      case 'apply': {
-        const { storageRoots } = layers.apply(call.parentRoot, new Uint8Array(call.batch))
-        return { op: 'apply', storageRoots: storageRoots.buffer, rowsRead: layers.trie.takeRowsRead() }
-      }
-      case 'prefetch':
-        layers.trie.prefetch(new Uint8Array(call.keys))
-        return { op: 'root' }
-      case 'commit':
-        layers.commit(call.root)
-        return after(call.number === undefined ? undefined : this.#keeper?.moved(layers, { number: call.number }), {
-          op: 'root',
-        })
-      case 'flush':
-        return after(this.#keeper?.flush(layers), { op: 'root' })
-      case 'prove':
-        return { op: 'prove', proof: layers.prove(call.root, call.address, call.slots, bytesOf(call.batches)) }
-      case 'preview':
-        return { op: 'preview', roots: layers.preview(call.root, bytesOf(call.batches)).buffer }
-      case 'stats':
-        return { op: 'stats', stats: layers.stats() }
-    }
-  }
-
   /** Starts over with the rows that are there, or with none. */
-  async #begin(at: TrieMark | undefined): Promise<TrieValue> {
+  async #begin(at: TrieMark | undefined): Promise<void> {
     if (this.#attached === undefined) {
       assert(at === undefined, 'without rows a trie begins empty')
       this.#layers = new TrieLayers(this.#limit)
-      return { op: 'root' }
+      return
     }
     const { rows, sizes } = this.#attached
     if (at === undefined) await rows.clear()
@@ -101,11 +92,7 @@ export class TrieExecutor {
     const trie = new Trie(rows, isEmpty ? undefined : { root: hexToBytes(at.root), accounts: at.accounts })
     this.#layers = new TrieLayers(this.#limit, trie, at?.root)
     this.#keeper = new RowKeeper(rows, sizes, at)
-    return { op: 'root' }
   }
 }
 
 const bytesOf = (batches: readonly ArrayBuffer[]) => batches.map(batch => new Uint8Array(batch))
-
-const after = <T>(work: Promise<void> | undefined, value: T): T | Promise<T> =>
-  work === undefined ? value : work.then(() => value)

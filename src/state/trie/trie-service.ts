@@ -8,14 +8,7 @@ import { memoryShares, TRIE_LIMITS } from '../../config/limits/storage.ts'
 import type { Store } from '../../storage/store.ts'
 import { EMPTY_ROOT } from '../account.ts'
 import type { PackedBatch } from '../batch.ts'
-import {
-  expectTrieValue,
-  type TrieAnswer,
-  type TrieCall,
-  type TrieMethods,
-  type TrieValue,
-  transferableBuffers,
-} from './protocol.ts'
+import type { TrieAnswer, TrieArgs, TrieCalls, TrieMethods } from './protocol.ts'
 import type { RowSizes, TriePosition } from './row-keeper.ts'
 import { TrieExecutor } from './trie-executor.ts'
 import { type TrieMark, TrieRows } from './trie-rows.ts'
@@ -35,7 +28,7 @@ export interface TrieServiceOptions {
 /** Thread of the trie: a worker, or this one. */
 interface Host {
   attach(store: Store, sizes: RowSizes): Promise<void>
-  call(call: TrieCall): Promise<TrieAnswer>
+  call(name: keyof TrieCalls, args: TrieArgs): Promise<TrieAnswer>
   close(): Promise<void>
 }
 
@@ -82,18 +75,18 @@ export class TrieService {
 
   /** Starts over with the rows that are there, which have this mark; undefined: with none, and deletes any. */
   async begin(at: TrieMark | undefined): Promise<void> {
-    await this.ask({ op: 'begin', at }, 'root')
+    await this.ask('begin', at)
   }
 
   /** Fills the trie at start, as `apply` without undo and results. Returns the root so far. `position`: where to go on after a stop. */
   async load(batch: PackedBatch, position?: TriePosition): Promise<Hex> {
-    await this.ask({ op: 'load', batch: batch.buffer, position }, 'root')
+    await this.ask('load', batch.buffer, position)
     return this.currentRoot
   }
 
   /** Applies a block's changes to `parentRoot`. Layers above that root are undone first; an unknown root is TRIE_UNKNOWN_ROOT. */
   async apply(parentRoot: Hex, batch: PackedBatch): Promise<ApplyResult> {
-    const { root, value } = await this.ask({ op: 'apply', parentRoot, batch: batch.buffer }, 'apply')
+    const { root, value } = await this.ask('apply', parentRoot, batch.buffer)
     this.rowsRead = value.rowsRead
     const roots = new Uint8Array(value.storageRoots)
     const storageRoots = new Map<Hex, Hex>()
@@ -104,7 +97,7 @@ export class TrieService {
 
   /** Makes `root` final: layers beneath are dropped, earlier roots are not requested again. `number`: its block, written where rows are kept. */
   async commit(root: Hex, number?: number): Promise<void> {
-    await this.ask({ op: 'commit', root, number }, 'root')
+    await this.ask('commit', root, number)
   }
 
   /** True while blocks touch accounts and slots whose rows are not in memory: then `prefetch` is worth its messages. */
@@ -115,20 +108,19 @@ export class TrieService {
   /** Reads rows for a block that will be applied (`Trie.prefetch`). The buffer is consumed. */
   prefetch(keys: ArrayBuffer): void {
     // A failure here is that of the next call too.
-    this.ask({ op: 'prefetch', keys }, 'root').catch(() => {})
+    this.ask('prefetch', keys).catch(() => {})
   }
 
   /** Resolves when the rows of the last commit are written. */
   async flush(): Promise<void> {
-    await this.ask({ op: 'flush' }, 'root')
+    await this.ask('flush')
   }
 
   /** Returns the proof at `root`, or after a rollback; the result names its root. One runs at a time; too many give TRIE_BUSY. */
   prove(request: ProofRequest): Promise<TrieProof> {
     return this.proofs.run(async () => {
       const { root, address, slots, rollback } = request
-      const call = { op: 'prove', root, address, slots, batches: buffersOf([rollback]) } as const
-      return (await this.ask(call, 'prove')).value.proof
+      return (await this.ask('prove', root, address, slots, buffersOf([rollback]))).value
     })
   }
 
@@ -136,14 +128,14 @@ export class TrieService {
   preview(request: PreviewRequest): Promise<readonly Hex[]> {
     return this.proofs.run(async () => {
       const { root, batches, rollback } = request
-      const call = { op: 'preview', root, batches: buffersOf([rollback, ...batches]) } as const
-      const roots = new Uint8Array((await this.ask(call, 'preview')).value.roots).subarray(-32 * batches.length)
+      const { value } = await this.ask('preview', root, buffersOf([rollback, ...batches]))
+      const roots = new Uint8Array(value).subarray(-32 * batches.length)
       return batches.map((_, i) => bytesToHex(roots.subarray(i * 32, i * 32 + 32)))
     })
   }
 
   async stats(): Promise<TrieStats> {
-    return (await this.ask({ op: 'stats' }, 'stats')).value.stats
+    return (await this.ask('stats')).value
   }
 
   /** Writes the rows and ends the thread; other calls under way are rejected with TRIE_CLOSED. */
@@ -153,14 +145,14 @@ export class TrieService {
     await this.host.close()
   }
 
-  private async ask<Op extends TrieValue['op']>(
-    call: TrieCall,
-    op: Op,
-  ): Promise<{ root: Hex; value: Extract<TrieValue, { op: Op }> }> {
-    const answer = await this.host.call(call)
+  private async ask<Name extends keyof TrieCalls>(
+    name: Name,
+    ...args: TrieArgs<Name>
+  ): Promise<{ root: Hex; value: ReturnType<TrieCalls[Name]> }> {
+    const answer = (await this.host.call(name, args)) as TrieAnswer<Name>
     this.currentRoot = answer.root
     if (answer.error !== undefined) throw new CodedError<TrieError>(answer.error)
-    return { root: answer.root, value: expectTrieValue(answer.value, op) }
+    return answer
   }
 }
 
@@ -187,10 +179,10 @@ class LocalHost implements Host {
     this.executor.attach(new TrieRows(store), sizes)
   }
 
-  async call(call: TrieCall): Promise<TrieAnswer> {
+  async call(name: keyof TrieCalls, args: TrieArgs): Promise<TrieAnswer> {
     if (this.ended !== undefined) throw this.ended
     try {
-      return await this.executor.execute(call)
+      return await this.executor.execute(name, args)
     } catch (error) {
       const cause = error instanceof Error ? error : new Error(String(error))
       this.ended = failedError(cause)
@@ -230,10 +222,11 @@ class WorkerHost implements Host {
     await this.client.send('attach', [store.share(), sizes]).result
   }
 
-  async call(call: TrieCall): Promise<TrieAnswer> {
+  async call(name: keyof TrieCalls, args: TrieArgs): Promise<TrieAnswer> {
     try {
+      const transfer = args.flat().filter(arg => arg instanceof ArrayBuffer)
       // Rejects when a batch is passed twice.
-      return await this.client.send('execute', [call], { transfer: transferableBuffers(call) }).result
+      return await this.client.send('execute', [name, args], { transfer }).result
     } catch (error) {
       if (error instanceof WorkerEnded) throw this.failure ?? failedError(error)
       throw isCoded(error) ? closedError() : error

@@ -9,7 +9,7 @@ const executor = new TrieExecutor(workerStartData<{ readonly layers: number }>()
 let store: Store | undefined
 
 const transferred = (answer: TrieAnswer): TrieAnswer | Transferred<TrieAnswer> =>
-  answer.error === undefined && answer.value.op === 'apply'
+  answer.error === undefined && answer.value instanceof Object && 'storageRoots' in answer.value
     ? new Transferred(answer, [answer.value.storageRoots])
     : answer
 
@@ -19,8 +19,8 @@ serveWorker<TrieMethods>(
       store = await Store.attach(handle)
       executor.attach(new TrieRows(store), sizes)
     },
-    execute(call) {
-      const answer = executor.execute(call)
+    execute(name, args) {
+      const answer = executor.execute(name, args)
       return answer instanceof Promise ? answer.then(transferred) : transferred(answer)
     },
     close: () => store?.close(),

@@ -41,9 +41,9 @@ export const writeStateUpdate = (batch: Batch, update: StateUpdate, options: Wri
 /** Changes of one block, old and new values, as collected from the journal. Only real changes are included (old differs from new). */
 export interface StateChanges {
   /** Account fields; storageRoot of `after` is filled in with the root. undefined: does not exist. */
-  readonly accounts: ReadonlyMap<Hex, { readonly before: Account | undefined; readonly after: Account | undefined }>
+  readonly accounts: ReadonlyMap<Hex, AccountChange>
   /** address -> slot -> words. */
-  readonly storage: ReadonlyMap<Hex, ReadonlyMap<Hex, { readonly before: Hex; readonly after: Hex }>>
+  readonly storage: ReadonlyMap<Hex, ReadonlyMap<Hex, SlotChange>>
   /** Accounts whose earlier storage is gone: slots not in `storage` are zero, and `storage` holds all that are set. */
   readonly cleared?: ReadonlySet<Hex>
   /** Code stored for the first time, by hash. */
@@ -65,14 +65,8 @@ export interface DroppedSlot {
 }
 
 /** State changes of a block with their root: written when the block commits. */
-export interface StateUpdate {
+export interface StateUpdate extends Required<StateChanges> {
   readonly parentRoot: Hex
   readonly root: Hex
-  /** Every account whose row changes, with its storage root filled in. */
-  readonly accounts: ReadonlyMap<Hex, AccountChange>
-  readonly storage: ReadonlyMap<Hex, ReadonlyMap<Hex, SlotChange>>
-  readonly code: ReadonlyMap<Hex, Uint8Array>
-  /** Accounts whose earlier storage is gone. */
-  readonly cleared: ReadonlySet<Hex>
   readonly dropped: readonly DroppedSlot[]
 }

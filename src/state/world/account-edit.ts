@@ -8,7 +8,7 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { keyWithNumber, NUMBER_BYTES, numberKey, writeNumber } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH, EMPTY_ROOT, encodeAccount } from '../account.ts'
-import { binaryKey, bytesFromBinaryKey, encodeWord } from '../flat-tables.ts'
+import { binaryKey, bytesFromBinaryKey, encodeWord, FLAT_BUCKETS } from '../flat-tables.ts'
 import { HISTORY_BUCKETS, type HistoryKind, HistoryWriter, nextHistoryPart } from '../history/history-rows.ts'
 import type { StoredValues } from './replace-values.ts'
 
@@ -62,7 +62,6 @@ const isEmpty = ({ nonce, balance, codeHash }: Account): boolean =>
 /** Rows read at once. */
 const CHUNK = 1_000
 const KINDS: readonly HistoryKind[] = ['account', 'slot']
-const FLAT = { account: BUCKETS.account, slot: BUCKETS.slot } as const
 
 /**
  * Adds the reverse diff of an edit of the state after block `number` to the batch. Keys that the block itself did not change are added
@@ -81,7 +80,7 @@ export const putEditHistory = async (
     for (let at = 0; at < texts.length; at += CHUNK) {
       const part = texts.slice(at, at + CHUNK)
       const keys = part.map(bytesFromBinaryKey)
-      const rows = await store.getMany(FLAT[kind], keys)
+      const rows = await store.getMany(FLAT_BUCKETS[kind], keys)
       const known = await store.getMany(
         HISTORY_BUCKETS[kind],
         keys.map(key => keyWithNumber(key, number)),

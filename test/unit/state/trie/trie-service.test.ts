@@ -311,7 +311,7 @@ test('when the thread dies every call fails and the owner is notified', async ()
   await writeFile(
     file,
     `import { parentPort } from 'node:worker_threads'
-     parentPort.on('message', ({ args: [call] }) => { if (call.op === 'commit') process.exit(9) })
+     parentPort.on('message', ({ args: [name] }) => { if (name === 'commit') process.exit(9) })
      await import(${JSON.stringify(real.href)})`,
   )
   const failures: Error[] = []
