@@ -1,5 +1,5 @@
 import type { Metrics } from '../../metrics/registry.ts'
-import type { WorkerRates } from '../mining/mining-service.ts'
+import type { StratumServer } from './stratum-server.ts'
 
 export type StratumMetrics = ReturnType<typeof createStratumMetrics>
 
@@ -19,17 +19,8 @@ export const createStratumMetrics = (metrics: Metrics) => ({
   bans: metrics.counter({ name: 'stratum_bans_total', help: 'Miners disconnected for their faults' }),
 })
 
-/** Figures of a server. */
-export interface StratumFigures extends WorkerRates {
-  readonly connections: number
-  /** Argon2id hashes of shares since the start. */
-  readonly argon2Count: number
-  /** Number of banned addresses. */
-  banned(): number
-}
-
 /** Declares the gauges of a server. */
-export const addStratumGauges = (metrics: Metrics, server: StratumFigures): void => {
+export const addStratumGauges = (metrics: Metrics, server: StratumServer): void => {
   metrics.readGauge('stratum_open_connections', 'Connected miners', () => server.connections)
   metrics.readGauge('stratum_active_workers_count', 'Workers with an accepted share in the last ten minutes', () =>
     server.active(),

@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
+import { addressGroup } from '@tandem/base/address.ts'
 import { assert } from '@tandem/base/assert.ts'
+import { FairSemaphore } from '@tandem/base/async/fair-semaphore.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { concatBytes, type Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { STRATUM_LIMITS } from '../../config/limits/stratum.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { anchorsFor } from '../../rules/proof/proof-header.ts'
-import type { MiningService } from '../mining/mining-service.ts'
+import type { MiningService, WorkerRates } from '../mining/mining-service.ts'
 import type { MainHead, ProofPool } from '../proof-pool.ts'
 import type { WorkVerifier } from '../work-verifier.ts'
 import type { StratumJob } from './core/job-book.ts'
@@ -16,40 +19,17 @@ import { MinerAdmission } from './core/miner-admission.ts'
 import type { ShareOutcome } from './core/refusals.ts'
 import { ShareAccounts } from './core/share-accounts.ts'
 import { LineReader } from './line-reader.ts'
-import { type MinerConnection, MinerConnections } from './miner-connections.ts'
-import { ShareHasher } from './share-hasher.ts'
-import type { StratumFigures, StratumMetrics } from './stratum-metrics.ts'
+import type { StratumMetrics } from './stratum-metrics.ts'
 import { type StratumPort, StratumSession } from './stratum-session.ts'
 
-interface SolutionSubmitterOptions {
-  readonly service: Pick<MiningService, 'submit'>
-  readonly pool: Pick<ProofPool, 'head'>
-  readonly verifier: Pick<WorkVerifier, 'keep'>
-}
-
-/** Submits the first solution on a tip: others that arrive before its job is over would be siblings. */
-class SolutionSubmitter {
-  readonly #options: SolutionSubmitterOptions
-  /** Tip whose successor was found here, and the main head then: another object once blocks were taken back, even to the same block. */
-  #last: { readonly parentId: Hex; readonly head: MainHead } | undefined
-
-  constructor(options: SolutionSubmitterOptions) {
-    this.#options = options
-  }
-
-  /** Resolves to true when the header was taken. */
-  async submit(job: StratumJob, nonce: Uint8Array, mixHash: Uint8Array, worker: string): Promise<boolean> {
-    const { service, pool, verifier } = this.#options
-    const { sealHash, template } = job
-    const { parentId } = template
-    const { head } = pool
-    if (parentId === this.#last?.parentId && head === this.#last.head) return false
-    this.#last = { parentId, head }
-    if (template.version === 2) verifier.keep(sealHash, nonce, mixHash)
-    if (await service.submit(template, nonce, mixHash, worker)) return true
-    this.#last = undefined
-    return false
-  }
+interface MinerConnection {
+  readonly socket: Socket
+  readonly session: StratumSession
+  readonly address: string
+  readonly sinceMs: number
+  lastLineMs: number
+  /** Closed by the server. */
+  isEnding: boolean
 }
 
 interface StratumServerOptions {
@@ -73,38 +53,46 @@ const STRATUM_MARK = 0x53
 /** Interval of reviews: difficulty, idle connections. */
 const REVIEW_MS = 1_000
 const CLOSE_MS = 1_000
+const PREFIXES = 2 ** 16
+
+const HASHING = {
+  total: STRATUM_LIMITS.argon2AtOnce,
+  client: STRATUM_LIMITS.argon2AtOnce,
+  queue: STRATUM_LIMITS.argon2Waiting,
+}
 
 /** Stratum server: connections, their limits, and the accounts of their workers. */
-export class StratumServer implements StratumFigures {
+export class StratumServer implements WorkerRates {
   readonly #options: StratumServerOptions
   readonly #server: Server
   readonly #admission: MinerAdmission
-  readonly #accounts = new ShareAccounts()
-  readonly #hasher: ShareHasher
-  readonly #connections = new MinerConnections()
-  readonly #solutions: SolutionSubmitter
+  readonly accounts = new ShareAccounts()
+  /** Argon2id hashes of shares: a few at once, a bounded queue, and a rate for all connections together. */
+  readonly #hashing = new FairSemaphore(HASHING, () => new Error('too many shares wait'))
+  readonly #hashRate: TokenBucket
+  #argon2Count = 0
+  /** Open connections by the first two bytes of their nonces, which no two of them share. */
+  readonly #connections = new Map<number, MinerConnection>()
+  #nextPrefix = 0
+  /** Tip whose successor was found here, and the main head then: another object once blocks were taken back, even to the same block. */
+  #lastSolved: { readonly parentId: Hex; readonly head: MainHead } | undefined
   #isRefreshing = false
   #isStale = false
   #cancelReview: () => void = () => {}
   #reportMs: number
 
   constructor(options: StratumServerOptions) {
-    const { verifier, clock } = options
+    const { clock } = options
     this.#options = options
     this.#admission = options.admission ?? new MinerAdmission()
-    this.#solutions = new SolutionSubmitter(options)
-    this.#hasher = new ShareHasher((sealHash, nonce) => verifier.mixHash(sealHash, nonce), clock)
+    this.#hashRate = new TokenBucket(STRATUM_LIMITS.argon2, clock.nowMs())
     this.#server = createServer({ noDelay: true, keepAlive: true }, socket => this.#accept(socket))
     this.#reportMs = clock.nowMs() + STRATUM_LIMITS.reportMs
   }
 
-  get accounts(): ShareAccounts {
-    return this.#accounts
-  }
-
   /** Argon2id hashes of shares since the start. */
   get argon2Count(): number {
-    return this.#hasher.count
+    return this.#argon2Count
   }
 
   get connections(): number {
@@ -112,13 +100,14 @@ export class StratumServer implements StratumFigures {
   }
 
   active(): number {
-    return this.#accounts.active(this.#options.clock.nowMs())
+    return this.accounts.active(this.#options.clock.nowMs())
   }
 
   hashrate(): number {
-    return this.#accounts.hashrate(this.#options.clock.nowMs())
+    return this.accounts.hashrate(this.#options.clock.nowMs())
   }
 
+  /** Number of banned addresses. */
   banned(): number {
     return this.#admission.banned(this.#options.clock.nowMs())
   }
@@ -141,7 +130,7 @@ export class StratumServer implements StratumFigures {
   async close(): Promise<void> {
     this.#cancelReview()
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
-    for (const { socket } of this.#connections.all()) socket.destroy()
+    for (const { socket } of this.#connections.values()) socket.destroy()
     await closed
   }
 
@@ -155,7 +144,7 @@ export class StratumServer implements StratumFigures {
     this.#isRefreshing = true
     while (this.#isStale) {
       this.#isStale = false
-      for (const { session } of this.#connections.all()) {
+      for (const { session } of [...this.#connections.values()]) {
         session.refresh()
         await sliceOver()
       }
@@ -175,12 +164,12 @@ export class StratumServer implements StratumFigures {
       socket.destroy()
       return
     }
-    const prefix = this.#connections.takePrefix()
+    const prefix = this.#takePrefix()
     const id = randomBytes(8).toString('hex')
     const bytes = Uint8Array.of(prefix >> 8, prefix & 0xff)
     const session: StratumSession = new StratumSession(this.#portOf(socket, address, id, bytes), id, bytes)
     const connection: MinerConnection = { socket, session, address, sinceMs: nowMs, lastLineMs: nowMs, isEnding: false }
-    this.#connections.add(prefix, connection)
+    this.#connections.set(prefix, connection)
     this.#makeRoom()
     const reader = new LineReader({
       socket,
@@ -196,14 +185,26 @@ export class StratumServer implements StratumFigures {
       this.#connections.delete(prefix)
       this.#admission.leave(address)
       for (const worker of session.activeWorkers)
-        logger.info({ address, worker, ...this.#accounts.account(worker, clock.nowMs())?.counts }, 'worker left')
+        logger.info({ address, worker, ...this.accounts.account(worker, clock.nowMs())?.counts }, 'worker left')
     })
   }
 
-  /** Ends a connection of the address that has the most, when the server is full. */
+  /** Returns a prefix that no open connection has. */
+  #takePrefix(): number {
+    while (this.#connections.has(this.#nextPrefix)) this.#nextPrefix = (this.#nextPrefix + 1) % PREFIXES
+    const prefix = this.#nextPrefix
+    this.#nextPrefix = (prefix + 1) % PREFIXES
+    return prefix
+  }
+
+  /** When the server is full, ends the youngest connection of the address that has the most, rather one without an accepted share. */
   #makeRoom(): void {
     const crowded = this.#admission.crowded()
-    const ended = crowded === undefined ? undefined : this.#connections.leastWorthy(crowded)
+    let ended: MinerConnection | undefined
+    for (const connection of this.#connections.values()) {
+      if (connection.isEnding || addressGroup(connection.address) !== crowded) continue
+      if (ended === undefined || connection.session.isActive <= ended.session.isActive) ended = connection
+    }
     if (ended !== undefined) this.#end(ended, 'place for a miner of another address')
   }
 
@@ -220,14 +221,10 @@ export class StratumServer implements StratumFigures {
       nextJob: (before, coinbase) => service.nextJob(before, coinbase, extraNonce),
       isAnchored: template => pool.isAnchored(template),
       oldestAnchor: () => anchorsFor(params, pool.head.number + 1).oldest,
-      mixHash: (sealHash, nonce) =>
-        this.#hasher.hash(sealHash, nonce).catch(error => {
-          logger.error({ err: error }, 'share not verified')
-          return undefined
-        }),
+      mixHash: (sealHash, nonce) => this.#mixHash(id, sealHash, nonce),
       record: (worker, outcome, hashes) => this.#record(worker, outcome, hashes),
       solved: (job, nonce, mixHash, worker) =>
-        this.#solutions.submit(job, nonce, mixHash, worker).then(
+        this.#submit(job, nonce, mixHash, worker).then(
           isTaken => {
             if (isTaken) metrics?.solutions.inc()
           },
@@ -237,8 +234,39 @@ export class StratumServer implements StratumFigures {
     }
   }
 
+  /** Resolves to undefined when too many shares wait. */
+  async #mixHash(connection: string, sealHash: Hex, nonce: Uint8Array): Promise<Uint8Array | undefined> {
+    const { clock, verifier, logger } = this.#options
+    if (!this.#hashRate.take(clock.nowMs())) return undefined
+    const release = await this.#hashing.acquire(connection).catch(() => undefined)
+    if (release === undefined) return undefined
+    this.#argon2Count++
+    try {
+      return await verifier.mixHash(sealHash, nonce)
+    } catch (error) {
+      logger.error({ err: error }, 'share not verified')
+      return undefined
+    } finally {
+      release()
+    }
+  }
+
+  /** Submits the first solution on a tip: others that arrive before its job is over would be siblings. Returns true when it was taken. */
+  async #submit(job: StratumJob, nonce: Uint8Array, mixHash: Uint8Array, worker: string): Promise<boolean> {
+    const { service, pool, verifier } = this.#options
+    const { sealHash, template } = job
+    const { parentId } = template
+    const { head } = pool
+    if (parentId === this.#lastSolved?.parentId && head === this.#lastSolved.head) return false
+    this.#lastSolved = { parentId, head }
+    if (template.version === 2) verifier.keep(sealHash, nonce, mixHash)
+    if (await service.submit(template, nonce, mixHash, worker)) return true
+    this.#lastSolved = undefined
+    return false
+  }
+
   #record(worker: string, outcome: ShareOutcome, hashes: number): void {
-    this.#accounts.add(worker, outcome, hashes, this.#options.clock.nowMs())
+    this.accounts.add(worker, outcome, hashes, this.#options.clock.nowMs())
     this.#options.metrics?.shares.inc({ outcome })
   }
 
@@ -274,7 +302,7 @@ export class StratumServer implements StratumFigures {
   #review(): void {
     const { clock } = this.#options
     const nowMs = clock.nowMs()
-    for (const connection of this.#connections.all()) {
+    for (const connection of this.#connections.values()) {
       const { session, sinceMs, lastLineMs } = connection
       if (!session.isLoggedIn && nowMs - sinceMs > STRATUM_LIMITS.loginMs) this.#end(connection, 'no login')
       else if (nowMs - lastLineMs > STRATUM_LIMITS.idleMs) this.#end(connection, 'idle')
@@ -289,6 +317,6 @@ export class StratumServer implements StratumFigures {
     const { connections } = this
     if (connections === 0) return
     const hashrate = Math.round(this.hashrate())
-    this.#options.logger.info({ connections, workers: this.active(), hashrate, ...this.#accounts.total }, 'stratum')
+    this.#options.logger.info({ connections, workers: this.active(), hashrate, ...this.accounts.total }, 'stratum')
   }
 }

@@ -60,10 +60,7 @@ export class ShareAccounts {
     { readonly counts: Record<ShareOutcome, number>; readonly rate: ShareRate; lastShareMs: number }
   >(STRATUM_LIMITS.workers)
   readonly #total = noShares()
-
-  get total(): ShareCounts {
-    return this.#total
-  }
+  readonly total: ShareCounts = this.#total
 
   get size(): number {
     return this.#workers.size
