@@ -6,14 +6,8 @@ export interface BlockBatch {
   readonly count: number
 }
 
-interface PlanLimits {
-  /** Heights per request. */
-  readonly pieceBlocks: number
-  /** Limit of requests under way. */
-  readonly parallel: number
-  /** Limit of batches requested or waiting for import, which bounds the memory. */
-  readonly pieces: number
-}
+/** Heights per request, requests under way, and batches requested or waiting for import, which bound the memory. */
+type PlanLimits = Readonly<Record<'pieceBlocks' | 'parallel' | 'pieces', number>>
 
 interface Entry<Content> {
   from: number

@@ -9,17 +9,12 @@ import type { ProposalVerdict } from '../ports.ts'
 import type { FutureBuffer } from './messages/future-buffer.ts'
 import type { VoteSet } from './messages/vote-set.ts'
 
+type CoreLimit =
+  | ('baseTimeoutMs' | 'timeoutCapMs' | 'maxTimeoutExponent' | 'retransmitMs')
+  | ('futureHeights' | 'futureRounds' | 'pastRounds' | 'bufferedMessages' | 'heldBlocks')
+
 /** Settings that do not change while the node runs: milliseconds and counts. */
-export interface CoreConfig {
-  readonly baseTimeoutMs: number
-  readonly timeoutCapMs: number
-  readonly maxTimeoutExponent: number
-  readonly retransmitMs: number
-  readonly futureHeights: number
-  readonly futureRounds: number
-  readonly pastRounds: number
-  readonly bufferedMessages: number
-  readonly heldBlocks: number
+export interface CoreConfig extends Readonly<Record<CoreLimit, number>> {
   /** Returns the proposer named in a block's extraData; undefined when it cannot be decoded. */
   readonly proposerOf: (block: Block) => Hex | undefined
 }
@@ -41,12 +36,7 @@ interface PreparedCertificate {
 }
 
 /** Highest round for which a signature of each kind was requested; -1 none. Values only grow, so no signature is requested twice. */
-interface RequestedRounds {
-  proposal: number
-  prepare: number
-  commit: number
-  roundChange: number
-}
+type RequestedRounds = Record<UnsignedMessage['type'], number>
 
 /** Verdict on a block; while one is requested, the round of the proposal that it is requested for. */
 type Verdict = 'valid' | 'invalid' | { readonly requestedForRound: number }

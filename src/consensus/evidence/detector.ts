@@ -3,12 +3,8 @@ import type { Committee } from '../committee.ts'
 import { type Evidence, isAmnesia, isConflict, isUnjustified, isWrongProposer } from './evidence.ts'
 import { type SignatureCheck, type Statement, statementsFromMessage } from './statement.ts'
 
-interface DetectorLimits {
-  /** Number of heights below the current one whose statements are still compared. */
-  readonly heights: number
-  /** Limit of statements kept per member and height; an honest member makes a few in each round. */
-  readonly statements: number
-}
+/** Heights below the current one whose statements are compared, and statements kept per member and height: honest ones make few in a round. */
+type DetectorLimits = Readonly<Record<'heights' | 'statements', number>>
 
 /** Statements of one member at one height. */
 interface MemberStatements {

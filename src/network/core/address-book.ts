@@ -18,18 +18,14 @@ export interface PeerRecord {
   readonly bytes: Uint8Array
 }
 
-interface AddressBookLimits {
-  /** Buckets of records not tried yet, and of nodes this one was connected to; records in one bucket. */
-  readonly newBuckets: number
-  readonly triedBuckets: number
-  readonly bucketRecords: number
-  /** Buckets that records from one network reach, and that nodes of one network reach once they were tried. */
-  readonly bucketsPerSource: number
-  readonly bucketsPerNetwork: number
-  readonly perHost: number
-  /** Newest records of one validator. */
-  readonly perValidator: number
-}
+/** Newest records of one host and of one validator, and the limits of NETWORK_LIMITS. */
+type AddressBookLimits = Readonly<
+  Record<
+    | ('perHost' | 'perValidator' | 'bucketRecords')
+    | ('newBuckets' | 'triedBuckets' | 'bucketsPerSource' | 'bucketsPerNetwork'),
+    number
+  >
+>
 
 interface AddressBookOptions {
   readonly limits: AddressBookLimits

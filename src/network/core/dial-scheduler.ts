@@ -12,19 +12,14 @@ export interface NodeAddress {
 /** `static`: named by the operator, redialed without end. `bootnode`: dialed while peers are few. `known`: from records. */
 type DialKind = 'static' | 'bootnode' | 'known'
 
-interface DialLimits {
-  /** Dials under way: of static peers and members, and as many of others. */
-  readonly dialing: number
-  readonly outbound: number
-  readonly entries: number
-  readonly backoffMs: number
-  readonly backoffCapMs: number
-  /** Longest pause for nodes that may be needed for a quorum. */
-  readonly wantedCapMs: number
-  readonly incompatibleMs: number
-  readonly forgetAfter: number
-  readonly stableMs: number
-}
+/** Limit of known nodes, and those of NETWORK_LIMITS. */
+type DialLimits = Readonly<
+  Record<
+    | ('entries' | 'dialing' | 'outbound' | 'forgetAfter')
+    | ('backoffMs' | 'backoffCapMs' | 'wantedCapMs' | 'incompatibleMs' | 'stableMs'),
+    number
+  >
+>
 
 /** State of the connections while choosing nodes to dial. */
 export interface DialState {

@@ -9,11 +9,6 @@ interface FetchPlanLimits {
   readonly announcers: number
 }
 
-interface FetchRequest {
-  readonly peer: string
-  readonly hashes: readonly string[]
-}
-
 interface Want {
   readonly peers: string[]
   isAsked: boolean
@@ -62,7 +57,7 @@ export class TransactionFetchPlan {
   }
 
   /** Returns the next request to this peer; undefined: one is under way or nothing is new. The caller reports by `answered`. */
-  ask(peer: string): FetchRequest | undefined {
+  ask(peer: string): { readonly hashes: readonly string[] } | undefined {
     if (this.#asked.has(peer)) return undefined
     const hashes: string[] = []
     for (const hash of this.#offers.get(peer) ?? []) {
@@ -74,7 +69,7 @@ export class TransactionFetchPlan {
     }
     if (hashes.length === 0) return undefined
     this.#asked.set(peer, hashes)
-    return { peer, hashes }
+    return { hashes }
   }
 
   /** Ends the request to a peer: missing hashes may be requested from others; returns those peers. */

@@ -1,14 +1,10 @@
 import { RateLimiter } from '@tandem/base/rate-limiter.ts'
 import { largestShare, networksOf } from './peer-slots.ts'
 
-interface InboundLimits {
-  readonly pending: number
-  readonly pendingPerAddress: number
-  readonly connectsPerSecond: number
-  readonly connectsBurst: number
-  /** Limit of remembered addresses. */
-  readonly addresses: number
-}
+/** Those of NETWORK_LIMITS. */
+type InboundLimits = Readonly<
+  Record<'pending' | 'pendingPerAddress' | 'connectsPerSecond' | 'connectsBurst' | 'addresses', number>
+>
 
 /** Rates of an address, its /24 and its /16 (IPv6: /64, /48, /32), in rates of an address: new addresses cost the owner of a network nothing. */
 export const CONNECT_SHARES = [1, 4, 16]

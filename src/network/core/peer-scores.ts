@@ -28,16 +28,13 @@ export type Offence = keyof typeof OFFENCES
 
 type ScoreAction = 'keep' | 'disconnect' | 'ban'
 
-interface PeerScoreLimits {
-  readonly entries: number
-  readonly halfLifeMs: number
-  readonly disconnectScore: number
-  readonly banScore: number
-  readonly banMs: number
-  /** First ban of a node in a reserved slot; each further one lasts twice as long, up to `banMs`. */
-  readonly reservedBanMs: number
-  readonly bansPerAddress: number
-}
+/** Limit of scores, and those of NETWORK_LIMITS. */
+type PeerScoreLimits = Readonly<
+  Record<
+    'entries' | 'disconnectScore' | 'banScore' | 'bansPerAddress' | 'halfLifeMs' | 'banMs' | 'reservedBanMs',
+    number
+  >
+>
 
 /** Score of a node id, of an address (`address/1.2.3.4`), or of a validator key (`validator/0x...`). */
 export interface PeerScore {

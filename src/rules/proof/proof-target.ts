@@ -24,10 +24,7 @@ export interface TargetReference {
 }
 
 /** Height and anchor of a parent header. */
-interface TargetParent {
-  readonly height: number
-  readonly anchorNumber: number
-}
+type TargetParent = Omit<TargetReference, 'target'>
 
 const RADIX_BITS = 16n
 const RADIX = 1n << RADIX_BITS

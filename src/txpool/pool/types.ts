@@ -16,18 +16,17 @@ export interface AccountReader {
 /** `restored`: a local one that was acknowledged before a restart. */
 export type Origin = 'local' | 'remote' | 'restored'
 
-/** Limits, in slots of `slotBytes`: a transaction takes one for each begun slot of what it holds. */
-export interface PoolLimits {
-  readonly slotBytes: number
-  /** Slots within which all accounts are equal in a full pool: ready ones, and as many queued ones. */
-  readonly accountPending: number
-  readonly accountQueued: number
-  readonly pending: number
-  readonly queued: number
-  readonly replacementBumpPercent: number
-  readonly sweepMs: number
-  readonly lifetimeSweeps: number
-}
+/**
+ * Those of POOL_LIMITS, in slots of `slotBytes`: a transaction takes one for each begun slot of what it holds. Within `accountPending` slots,
+ * of ready ones and as many of queued ones, all accounts are equal in a full pool.
+ */
+export type PoolLimits = Readonly<
+  Record<
+    | ('slotBytes' | 'accountPending' | 'accountQueued' | 'pending' | 'queued')
+    | ('replacementBumpPercent' | 'sweepMs' | 'lifetimeSweeps'),
+    number
+  >
+>
 
 export interface TxPoolOptions {
   readonly params: ChainParams
