@@ -19,6 +19,11 @@ export class CodedError<Detail extends { readonly code: string } = { readonly co
 const describe = (detail: { readonly code: string }): string =>
   JSON.stringify(detail, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 
+/** Detail of a value that is not the required one. */
+export type Mismatch<Code extends string, Value> = Code extends string
+  ? { readonly code: Code; readonly have: Value; readonly want: Value }
+  : never
+
 export const isCoded = (error: unknown): error is CodedError => error instanceof CodedError
 
 /** Returns the result of `work`, or the CodedError it throws. Rethrows other errors. */

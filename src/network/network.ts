@@ -9,19 +9,33 @@ import type { NodeAddress } from './core/dial-scheduler.ts'
 import { DisplacedConnections } from './core/duplicate-connections.ts'
 import type { NetworkError } from './core/errors.ts'
 import { InboundLimiter } from './core/inbound-limiter.ts'
-import { describePeer, type PeerDescription } from './describe-peer.ts'
 import type { CommittedBlock } from './gossip/block-gossip.ts'
 import type { NewTransaction } from './gossip/transaction-gossip.ts'
 import type { NetworkOptions } from './identity/options.ts'
 import { peerUrl } from './identity/peer-url.ts'
 import { NETWORK_PROTOCOL_VERSION, type Payload, type RequestName } from './messages/messages.ts'
 import type { NetworkPorts } from './messages/ports.ts'
-import type { ConnectionEnd } from './peer/connection.ts'
+import type { ConnectionEnd, TrafficCounters } from './peer/connection.ts'
 import type { Peer } from './peer/peer.ts'
 import { PeerStore } from './peer/peer-store.ts'
 import type { PeerAnswer, RequestOptions } from './peer/requester.ts'
 import type { SecureChannel } from './transport/secure-channel.ts'
 import { type Listener, listen } from './transport/transport.ts'
+
+/** Connected node, as shown to the operator. */
+export interface PeerDescription extends TrafficCounters, OfPeer {
+  readonly client: string
+  /** URL at which it can be dialed; null: not known. */
+  readonly url: string | null
+  readonly isStatic: boolean
+  /** 0 to -100. */
+  readonly score: number
+}
+
+type OfPeer = Readonly<
+  Pick<Peer, 'id' | 'localAddress' | 'remoteAddress' | 'inbound' | 'place' | 'validator'> &
+    Pick<Peer, 'head' | 'earliest' | 'rttMs' | 'connectedAtMs'>
+>
 
 /** Description of this node for its operator. */
 interface NodeDescription {
@@ -155,13 +169,11 @@ export class Network {
     const { peers, records, scores, statics, clock } = this.#parts
     const nowMs = clock.nowMs()
     return peers.peers().map(peer => {
-      const { host, port } = records.book.get(peer.id) ?? {}
-      return describePeer(peer, {
-        host,
-        port,
-        score: scores.score(peer.id, nowMs),
-        isStatic: statics.has(peer.id),
-      })
+      const { id, localAddress, remoteAddress, inbound, place, validator, head, earliest, rttMs, connectedAtMs } = peer
+      const own = { id, localAddress, remoteAddress, inbound, place, validator, head, earliest, rttMs, connectedAtMs }
+      const record = records.book.get(id)
+      const known = { url: record ? peerUrl(record) : null, isStatic: statics.has(id), score: scores.score(id, nowMs) }
+      return { ...own, client: peer.hello.client, ...known, ...peer.trafficCounters }
     })
   }
 

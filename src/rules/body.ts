@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { CodedError, isCoded, resultOrCoded } from '@tandem/base/errors.ts'
+import { CodedError, isCoded, type Mismatch, resultOrCoded } from '@tandem/base/errors.ts'
 import { BLOCK_BOUNDS } from '../config/protocol-bounds.ts'
 import { type DecodedBlock, hashByteStrings } from '../primitives/block.ts'
 import type { ExtraData } from '../primitives/consensus/extra-data.ts'
@@ -14,9 +14,7 @@ export type BodyError =
       readonly bytes: number
       readonly limit: number
     }
-  | { readonly code: 'BODY_TRANSACTIONS_ROOT'; readonly have: Hex; readonly want: Hex }
-  | { readonly code: 'BODY_PROOF_HEADERS'; readonly have: Hex; readonly want: Hex }
-  | { readonly code: 'BODY_EVIDENCE'; readonly have: Hex; readonly want: Hex }
+  | Mismatch<'BODY_TRANSACTIONS_ROOT' | 'BODY_PROOF_HEADERS' | 'BODY_EVIDENCE', Hex>
 
 /** Bodies that passed the check. Blocks are immutable, and each is checked more than once on its way into the chain. */
 const whole = new WeakSet<object>()

@@ -1,5 +1,5 @@
 import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
-import { CodedError } from '@tandem/base/errors.ts'
+import { CodedError, type Mismatch } from '@tandem/base/errors.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { BLOCK_BOUNDS } from '../config/protocol-bounds.ts'
 import type { Block } from '../primitives/block.ts'
@@ -16,16 +16,9 @@ export const maxTimestamp = (nowMs: number): number => Math.floor(nowMs / 1000) 
 
 /** Header that cannot follow its parent: its value and the required one. */
 export type HeaderError =
-  | { readonly code: 'HEADER_NUMBER'; readonly have: number; readonly want: number }
-  | { readonly code: 'HEADER_PARENT_HASH'; readonly have: Hex; readonly want: Hex }
-  | { readonly code: 'HEADER_TIMESTAMP_TOO_EARLY'; readonly have: number; readonly want: number }
-  | { readonly code: 'HEADER_TIMESTAMP_IN_FUTURE'; readonly have: number; readonly want: number }
-  | { readonly code: 'HEADER_GAS_LIMIT'; readonly have: bigint; readonly want: bigint }
-  | { readonly code: 'HEADER_GAS_USED'; readonly have: bigint; readonly want: bigint }
-  | { readonly code: 'HEADER_DIFFICULTY'; readonly have: bigint; readonly want: bigint }
-  | { readonly code: 'HEADER_NONCE'; readonly have: Hex; readonly want: Hex }
-  | { readonly code: 'HEADER_MIX_HASH'; readonly have: Hex; readonly want: Hex }
-  | { readonly code: 'HEADER_UNCLES'; readonly have: Hex; readonly want: Hex }
+  | Mismatch<'HEADER_NUMBER' | 'HEADER_TIMESTAMP_TOO_EARLY' | 'HEADER_TIMESTAMP_IN_FUTURE', number>
+  | Mismatch<'HEADER_GAS_LIMIT' | 'HEADER_GAS_USED' | 'HEADER_DIFFICULTY', bigint>
+  | Mismatch<'HEADER_PARENT_HASH' | 'HEADER_NONCE' | 'HEADER_MIX_HASH' | 'HEADER_UNCLES', Hex>
   | { readonly code: 'HEADER_BASE_FEE'; readonly have: bigint | null; readonly want: bigint }
   | { readonly code: 'HEADER_EXTRA_DATA'; readonly reason: string }
   | { readonly code: 'HEADER_FOREIGN_MEMBER'; readonly member: string }

@@ -1,15 +1,11 @@
 import type { Metrics } from '../metrics/registry.ts'
 import type { TxPool } from './pool.ts'
+import type { JournalWrite } from './transaction-journal.ts'
 
-export interface PoolMetrics {
-  submitted(origin: 'local' | 'remote', result: string, seconds: number): void
-  /** A build stopped a transaction. */
-  overran(): void
-  journalWritten(written: { readonly transactions: number; readonly bytes: number; readonly durationMs: number }): void
-}
+export type PoolMetrics = ReturnType<typeof createPoolMetrics>
 
 /** Metrics of the pool; sizes and drops are read from the pool at each scrape. */
-export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics => {
+export const createPoolMetrics = (metrics: Metrics, pool: TxPool) => {
   metrics.readGauge('txpool_pending_transactions', 'Executable in the next block', () => pool.counts().pending)
   metrics.readGauge(
     'txpool_queued_transactions',
@@ -58,12 +54,13 @@ export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics =
   })
   const journalBytes = metrics.counter({ name: 'txpool_journal_bytes_total', help: 'Written to the journal' })
   return {
-    submitted(origin, result, duration) {
+    submitted(origin: 'local' | 'remote', result: string, duration: number) {
       submissions.inc({ origin, result })
       seconds.observe({ origin }, duration)
     },
+    /** A build stopped a transaction. */
     overran: () => overruns.inc(),
-    journalWritten({ transactions, bytes, durationMs }) {
+    journalWritten({ transactions, bytes, durationMs }: JournalWrite) {
       journalSeconds.observe(durationMs / 1e3)
       journalBatch.observe(transactions)
       journalBytes.inc(bytes)

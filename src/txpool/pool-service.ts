@@ -43,7 +43,7 @@ const LOCAL_OVERLAP = 2
 
 /**
  * Pool service for the rest of the node: decodes transactions, recovers senders off this thread, journals local ones before they are
- * acknowledged, and notifies listeners of executable ones. Implements the submission and lookups of `ClientPoolPort` (chain/store/types.ts).
+ * acknowledged, and notifies listeners of executable ones.
  */
 export class PoolService {
   readonly #options: PoolServiceOptions
@@ -154,6 +154,7 @@ export class PoolService {
     return this.#pool.get(hash)
   }
 
+  /** Returns the next nonce, counting the pool's executable transactions. */
   nextNonce(address: Hex): Nonce {
     return this.#pool.nextNonce(address)
   }
@@ -413,6 +414,9 @@ interface SetCodeSubmission {
   readonly transaction: Transaction
   readonly origin: Origin
 }
+
+/** Transaction pool, as the servers use it. */
+export type ClientPoolPort = Pick<PoolService, 'submit' | 'get' | 'nextNonce' | 'counts' | 'content' | 'onPending'>
 
 /** Label of an outcome in the metrics. */
 const resultOf = (outcome: AdmitOutcome): string => (typeof outcome === 'string' ? 'accepted' : outcome.code)

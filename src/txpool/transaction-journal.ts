@@ -7,6 +7,12 @@ import type { JournalStorage } from './journal-file.ts'
 import type { PoolError } from './pool/errors.ts'
 import { WaitingTransactions } from './waiting-transactions.ts'
 
+export interface JournalWrite {
+  readonly transactions: number
+  readonly bytes: number
+  readonly durationMs: number
+}
+
 interface JournalOptions {
   readonly storage: JournalStorage
   /** Returns the local transactions still pooled, which a rewrite keeps. */
@@ -15,11 +21,7 @@ interface JournalOptions {
   readonly limitBytes: number
   readonly logger: Logger
   /** Called after each write, for metrics. */
-  readonly onWritten?: (written: {
-    readonly transactions: number
-    readonly bytes: number
-    readonly durationMs: number
-  }) => void
+  readonly onWritten?: (written: JournalWrite) => void
 }
 
 /** Transactions that share one write and one sync. */

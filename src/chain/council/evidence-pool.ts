@@ -6,7 +6,6 @@ import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { EVIDENCE_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeEvidence, encodeEvidence, tryDecodeEvidence } from '../../consensus/evidence/codec.ts'
 import { accusedIn, type Evidence, type EvidenceStore, evidenceFault } from '../../consensus/evidence/evidence.ts'
-import { PendingEvidence } from '../../consensus/evidence/pending-evidence.ts'
 import type { SignatureCheck } from '../../consensus/evidence/statement.ts'
 import { createSignatureVerifier } from '../../consensus/signer/signature-verifier.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
@@ -23,6 +22,44 @@ export type EvidenceError =
   | { readonly code: 'BODY_EVIDENCE_INVALID'; readonly index: number; readonly reason: string }
   /** This node does not know the committee of the block that the evidence is about. */
   | { readonly code: 'BODY_EVIDENCE_UNKNOWN'; readonly index: number; readonly number: number }
+
+/** Verified evidence in no block yet: one piece per validator, for a bounded number. The owner removes expired evidence. */
+export class PendingEvidence {
+  readonly #entries = new Map<Hex, { readonly number: number; readonly encoded: Uint8Array }>()
+  readonly #limit: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Returns true when evidence against this validator would be kept. */
+  wants(offender: Hex): boolean {
+    return !this.#entries.has(offender) && this.#entries.size < this.#limit
+  }
+
+  /** Adds evidence that `wants` accepted; returns its encoding. */
+  add(offender: Hex, evidence: Evidence): Uint8Array {
+    const encoded = encodeEvidence(evidence)
+    this.#entries.set(offender, { number: accusedIn(evidence).number, encoded })
+    return encoded
+  }
+
+  /** Returns encoded evidence with the accused validator, lowest height first. */
+  all(): readonly { readonly offender: Hex; readonly encoded: Uint8Array }[] {
+    return [...this.#entries]
+      .sort(([, a], [, b]) => a.number - b.number)
+      .map(([offender, { encoded }]) => ({ offender, encoded }))
+  }
+
+  /** Removes evidence that a block holds, or that has expired; returns false when there was none. */
+  remove(offender: Hex): boolean {
+    return this.#entries.delete(offender)
+  }
+}
 
 interface EvidencePoolOptions {
   readonly params: NetworkParams

@@ -204,18 +204,18 @@ export class DevHelpers {
 
   /** Base fee of the next block, wei. */
   setNextBaseFee(baseFeePerGas: bigint): void {
-    this.#options.choices.setNextBaseFee(baseFeePerGas)
+    this.#options.choices.set({ baseFeePerGas })
     this.#lookAgain()
   }
 
   setCoinbase(miner: Hex): void {
-    this.#options.choices.setCoinbase(miner)
+    this.#options.choices.set({ miner })
     this.#lookAgain()
   }
 
   setGasLimit(gasLimit: bigint): void {
     const { choices, pool, logger } = this.#options
-    choices.setGasLimit(gasLimit)
+    choices.set({ gasLimit })
     for (const { hash, gasLimit: gas } of pool.waiting())
       if (gas > gasLimit)
         logger.warn({ hash, gas, limit: gasLimit }, 'transaction waits: its gas is above the limit of blocks')

@@ -1,4 +1,3 @@
-import type { Hex } from '@tandem/base/bytes.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { Header } from '../../primitives/header.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
@@ -19,19 +18,9 @@ export class NextBlockSettings {
     return this.#current
   }
 
-  /** Base fee in wei, for the next block only. */
-  setNextBaseFee(baseFeePerGas: bigint): void {
-    this.#current = { ...this.#current, baseFeePerGas }
-  }
-
-  /** For all later blocks. */
-  setCoinbase(miner: Hex): void {
-    this.#current = { ...this.#current, miner }
-  }
-
-  /** For all later blocks. */
-  setGasLimit(gasLimit: bigint): void {
-    this.#current = { ...this.#current, gasLimit }
+  /** Sets a base fee for the next block only, other fields for all later blocks. */
+  set(fields: NextBlockFields): void {
+    this.#current = { ...this.#current, ...fields }
   }
 
   /** Returns the base fee of the child of a header, wei. */

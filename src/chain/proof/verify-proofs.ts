@@ -8,21 +8,15 @@ import type { Store } from '../../storage/store.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import { decodeProofRow } from './proof-rows.ts'
 
-/** Fault of the stored proof chain, and the main block where it was found. */
-interface ProofProblem {
-  readonly number: number
-  readonly problem: string
-}
-
 /**
- * Yields the faults of a store's proof chain: the tip of each block must follow from the headers in its body, each header must reference
+ * Yields the faults of a store's proof chain, and the main blocks where they are: the tip of each block must follow from the headers in its body, each header must reference
  * the previous one and its main block, the rows for validating later blocks must exist, and no row may lack a header.
  */
 export async function* verifyProofs(
   store: Store,
   blocks: BlockStore,
   { first, head }: { readonly first: number; readonly head: number },
-): AsyncGenerator<ProofProblem> {
+): AsyncGenerator<{ readonly number: number; readonly problem: string }> {
   let tip: Hex | undefined
   let height: number | undefined
   for (let number = first; number <= head; number++) {
@@ -33,7 +27,7 @@ export async function* verifyProofs(
     }
     for (const bytes of block.proofHeaders) {
       for await (const problem of verifyHeader(store, blocks, { number, bytes, tip })) yield { number, problem }
-      const header = readableHeader(bytes)
+      const header = orUndefined(() => decodeProofHeader(bytes))
       tip = header && proofHeaderId(header)
       height = header?.height
     }
@@ -42,7 +36,10 @@ export async function* verifyProofs(
       yield { number, problem: `proof tip is ${proofTip}, its proof headers lead to ${tip}` }
     tip = proofTip
   }
-  yield* verifyRows(store, { head, height: height ?? Number.MAX_SAFE_INTEGER })
+  for await (const [key] of store.entries(BUCKETS.proofHeight)) {
+    const found = readNumber(key)
+    if (height !== undefined && found > height) yield { number: head, problem: `proof height ${found} is in no block` }
+  }
 }
 
 const readableBlock = async (blocks: BlockStore, number: number) => {
@@ -55,9 +52,9 @@ const readableBlock = async (blocks: BlockStore, number: number) => {
   }
 }
 
-const readableHeader = (bytes: Uint8Array): ProofHeader | undefined => {
+const orUndefined = <T>(read: () => T): T | undefined => {
   try {
-    return decodeProofHeader(bytes)
+    return read()
   } catch {
     return undefined
   }
@@ -71,7 +68,7 @@ interface Place {
 }
 
 async function* verifyHeader(store: Store, blocks: BlockStore, { number, bytes, tip }: Place): AsyncGenerator<string> {
-  const header = readableHeader(bytes)
+  const header = orUndefined(() => decodeProofHeader(bytes))
   if (header === undefined) {
     yield 'a proof header cannot be read'
     return
@@ -92,32 +89,12 @@ async function* verifyHeader(store: Store, blocks: BlockStore, { number, bytes, 
 }
 
 const isRowOf = (row: Uint8Array, header: ProofHeader, number: number): boolean => {
-  try {
-    const stored = decodeProofRow(row)
-    return stored.includedIn === number && proofHeaderId(stored.header) === proofHeaderId(header)
-  } catch {
-    return false
-  }
+  const stored = orUndefined(() => decodeProofRow(row))
+  return stored?.includedIn === number && proofHeaderId(stored.header) === proofHeaderId(header)
 }
 
 const isStateOf = (row: Uint8Array, { height, anchorNumber, target, coinbase }: ProofHeader, id: Hex): boolean => {
-  try {
-    const { tipId, tipHeight, tipAnchor, tipTarget, coinbase: payee } = decodeProofState(row)
-    return (
-      tipId === id && tipHeight === height && tipAnchor === anchorNumber && tipTarget === target && payee === coinbase
-    )
-  } catch {
-    return false
-  }
-}
-
-/** Checks for rows above the last header of a complete chain. */
-async function* verifyRows(
-  store: Store,
-  { head, height }: { readonly head: number; readonly height: number },
-): AsyncGenerator<ProofProblem> {
-  for await (const [key] of store.entries(BUCKETS.proofHeight)) {
-    const found = readNumber(key)
-    if (found > height) yield { number: head, problem: `proof height ${found} is in no block` }
-  }
+  const state = orUndefined(() => decodeProofState(row))
+  const isTip = state?.tipId === id && state.tipHeight === height && state.tipAnchor === anchorNumber
+  return isTip && state.tipTarget === target && state.coinbase === coinbase
 }

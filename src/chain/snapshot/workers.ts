@@ -2,8 +2,8 @@ import { WorkerClient } from '@tandem/base/worker/worker-client.ts'
 import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import type { Store } from '../../storage/store.ts'
 import type { HistoryMethods } from './backfill/history-worker.ts'
-import type { ChainIdentity } from './staged-council.ts'
 import type { SnapshotWorkerMethods } from './store/snapshot-worker.ts'
+import type { ChainIdentity } from './sync/staging.ts'
 import type { StagingMethods } from './sync/staging-worker.ts'
 
 const limits = { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes }

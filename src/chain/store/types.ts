@@ -1,5 +1,4 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { Nonce } from '@tandem/base/uint64.ts'
 import type { CouncilMember } from '../../config/genesis/genesis.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { Block } from '../../primitives/block.ts'
@@ -165,21 +164,6 @@ export interface ChainView {
   onCommitted(listener: (event: CommittedEvent) => void): () => void
   /** Present on development chains only. */
   onReplaced?(listener: (event: ChainReplaced) => void): () => void
-}
-
-/** Transaction pool, as the servers use it. */
-export interface ClientPoolPort {
-  /** Decodes, recovers the sender (unless this node signed) and admits; returns the hash or throws a CodedError (PoolError, DecodeError). */
-  submit(raw: Uint8Array, sender?: Hex): Promise<Hex>
-  get(hash: Hex): Transaction | undefined
-  /** Returns the next nonce, counting the pool's executable transactions. */
-  nextNonce(address: Hex): Nonce
-  counts(): { readonly pending: number; readonly queued: number }
-  content(): {
-    readonly pending: ReadonlyMap<Hex, readonly Transaction[]>
-    readonly queued: ReadonlyMap<Hex, readonly Transaction[]>
-  }
-  onPending(listener: (transaction: Transaction) => void): () => void
 }
 
 /** Gas that paid a tip, in wei per gas above the base fee. */

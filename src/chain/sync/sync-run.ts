@@ -14,8 +14,7 @@ import {
   rangePrefix,
   type SealedRange,
 } from '../../consensus/verify-range.ts'
-import type { PeerDescription } from '../../network/describe-peer.ts'
-import type { Network } from '../../network/network.ts'
+import type { Network, PeerDescription } from '../../network/network.ts'
 import type { RequestEvent } from '../../network/peer/requester.ts'
 import type { Block, DecodedBlock } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'

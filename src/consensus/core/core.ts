@@ -119,25 +119,13 @@ const receiveMessage = (ctx: StepContext, message: ConsensusMessage, from: strin
     return
   }
   if (messageNumber < number || ctx.height.decided !== null) return
-  if (message.sender < ctx.height.config.members.length) receiveCurrent(ctx, message)
+  if (message.sender < ctx.height.config.members.length) RECEIVERS[message.type](ctx, message as never)
 }
 
-const receiveCurrent = (ctx: StepContext, message: SignedMessage): void => {
-  switch (message.type) {
-    case 'proposal':
-      receiveProposal(ctx, message)
-      return
-    case 'prepare':
-      receivePrepare(ctx, message)
-      return
-    case 'commit':
-      receiveCommit(ctx, message)
-      return
-    case 'roundChange':
-      receiveRoundChange(ctx, message)
-      return
-  }
-}
+/** Handlers of messages of the open height. */
+const RECEIVERS: {
+  readonly [Type in SignedMessage['type']]: (ctx: StepContext, message: Extract<SignedMessage, { type: Type }>) => void
+} = { proposal: receiveProposal, prepare: receivePrepare, commit: receiveCommit, roundChange: receiveRoundChange }
 
 /** Buffers a message of a later height; more senders ahead than can be faulty mean that this node missed a decision. */
 const receiveFuture = (ctx: StepContext, message: SignedMessage): void => {

@@ -3,7 +3,7 @@ import type { Clock } from '@tandem/base/clock.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { readExtraData } from '../../primitives/consensus/extra-data.ts'
-import type { BlockClaim, ConsensusMessage } from '../../primitives/consensus/message.ts'
+import type { BlockClaim, ConsensusMessage, DecidedMessage } from '../../primitives/consensus/message.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
 import { proposerOf } from '../committee.ts'
 import { createCore, step } from '../core/core.ts'
@@ -14,12 +14,11 @@ import type { Effect, HeightState, Input, TimerName, UnsignedMessage, WalRecord 
 import type { ConsensusMonitor } from '../monitor/monitor.ts'
 import { roundProgress, StallMonitor } from '../monitor/stall-monitor.ts'
 import { type ConsensusStats, missingMembers, STALLED_ROUND } from '../monitor/stats.ts'
-import type { DecidedBlock } from '../ports.ts'
+import type { DecidedBlock, ExecutionPort } from '../ports.ts'
 import type { LocalValidator } from '../signer/local-validator.ts'
 import type { Pacemaker } from '../timing/pacemaker.ts'
 import type { WalWriter } from '../wal/wal-writer.ts'
 import type { BlockProducer } from './block-producer.ts'
-import { DecidedSender } from './decided-sender.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { ConsensusEngineOptions } from './types.ts'
 
@@ -44,6 +43,35 @@ class Timers<Name extends string> {
 
   cancelAll(): void {
     for (const name of [...this.#cancels.keys()]) this.cancel(name)
+  }
+}
+
+/** Sends decided heights from the database to neighbours that are behind: one at a time for each, a bounded number in all. */
+export class DecidedSender {
+  readonly #execution: ExecutionPort
+  readonly #send: (to: PeerId, message: DecidedMessage) => void
+  readonly #answering = new Set<PeerId>()
+
+  constructor(execution: ExecutionPort, send: (to: PeerId, message: DecidedMessage) => void) {
+    this.#execution = execution
+    this.#send = send
+  }
+
+  /** Number of neighbours being served. */
+  get size(): number {
+    return this.#answering.size
+  }
+
+  /** Sends a decided height. A request that arrives meanwhile, or when too many are under way, is dropped: the neighbour repeats it. */
+  async sendDecided(to: PeerId, number: number): Promise<void> {
+    if (this.#answering.has(to) || this.#answering.size >= CONSENSUS_LIMITS.answers) return
+    this.#answering.add(to)
+    try {
+      const decided = await this.#execution.decided(number)
+      if (decided !== undefined) this.#send(to, { type: 'decided', ...decided })
+    } finally {
+      this.#answering.delete(to)
+    }
   }
 }
 

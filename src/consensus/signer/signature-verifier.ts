@@ -15,20 +15,9 @@ import {
 type SignatureResult = 'signed' | 'badProof' | 'unsigned'
 
 /** Verifies signatures before a message reaches the core. */
-export interface SignatureVerifier {
-  /** Verifies the sender's signature and those of all attached proofs. */
-  verify(message: SignedHead, committee: Committee): SignatureResult
-  readonly isSigned: SignatureCheck
-  /** Returns true when a quorum of the committee sealed a block. */
-  isDecided(decided: CertificateSubject & { readonly certificate: Certificate }, committee: Committee): boolean
-  readonly recover: RecoverAddress
-}
+export type SignatureVerifier = ReturnType<typeof createSignatureVerifier>
 
-export const createSignatureVerifier = (
-  domain: SigningDomain,
-  recover: RecoverAddress,
-  cachedSignatures: number,
-): SignatureVerifier => {
+export const createSignatureVerifier = (domain: SigningDomain, recover: RecoverAddress, cachedSignatures: number) => {
   const cached = cacheOf(recover, cachedSignatures)
   const isSigned: SignatureCheck = (signed, committee) => {
     const member = committee.members[signed.sender]
@@ -39,14 +28,18 @@ export const createSignatureVerifier = (
   return {
     isSigned,
     recover: cached,
-    verify: (message, committee) => {
+    /** Verifies the sender's signature and those of all attached proofs. */
+    verify: (message: SignedHead, committee: Committee): SignatureResult => {
       if (!isPlausible(message, committee)) return 'unsigned'
       const [own, ...proof] = statementsFromMessage(message)
       if (own === undefined || !isSigned(own, committee)) return 'unsigned'
       return proof.every(statement => isSigned(statement, committee)) ? 'signed' : 'badProof'
     },
-    isDecided: ({ number, blockHash, certificate }, committee) =>
-      certificateFault(certificate, { number, blockHash }, committee, domain, cached) === null,
+    /** Returns true when a quorum of the committee sealed a block. */
+    isDecided: (
+      { number, blockHash, certificate }: CertificateSubject & { readonly certificate: Certificate },
+      committee: Committee,
+    ): boolean => certificateFault(certificate, { number, blockHash }, committee, domain, cached) === null,
   }
 }
 

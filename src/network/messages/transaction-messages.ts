@@ -7,9 +7,6 @@ import { hashesCodec } from './sync-messages.ts'
 
 const { announcedHashes, requestedHashes, leastTransactionBytes } = NETWORK_LIMITS
 
-const announcedCodec = hashesCodec(announcedHashes)
-const requestedCodec = hashesCodec(requestedHashes)
-
 /** Raw transactions (EIP-2718), each as a string. */
 const transactionsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   transactions => encodeRlp([transactions]),
@@ -26,7 +23,7 @@ export const TRANSACTION_MESSAGES = {
   transactionHashes: declareMessage('transactions', 64, {
     maxBytes: NETWORK_LIMITS.announcedHashes * 33 + LIST_OVERHEAD,
     quota: quota(60, 480),
-    codec: announcedCodec,
+    codec: hashesCodec(announcedHashes),
     summary: 'Hashes of transactions the sender has',
   }),
   newTransactions: declareMessage('transactions', 65, {
@@ -38,7 +35,7 @@ export const TRANSACTION_MESSAGES = {
   getTransactions: declareMessage('transactions', 66, {
     maxBytes: NETWORK_LIMITS.requestedHashes * 33 + LIST_OVERHEAD,
     quota: quota(20, 100),
-    codec: requestedCodec,
+    codec: hashesCodec(requestedHashes),
     summary: 'Requests announced transactions',
   }),
   transactions: declareResponse('transactions', 67, {

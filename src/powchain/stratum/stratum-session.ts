@@ -252,7 +252,7 @@ export class StratumSession {
   /** Announces a job, or its new share target; a share target is never harder than the target of the header. */
   #announce(job: MiningJob): void {
     const { sealHash, template } = job
-    const { version, target, height, parentId } = template
+    const { version, target, parentId } = template
     const before = this.#current
     if (this.#vardiff === undefined || this.#vardiffVersion !== version) {
       this.#vardiff = new Vardiff(VARDIFF_LIMITS.firstHashes[version === 2 ? 2 : 1], this.#port.nowMs())
@@ -263,8 +263,7 @@ export class StratumSession {
     const isNewTarget = before?.announced.shareTarget !== shareTarget
     if (before?.job === job && !isNewTarget) return
     const clean = before?.job.template.parentId !== parentId || !this.#port.isAnchored(before.job.template)
-    const { id } = this.#book.add(sealHash, template, shareTarget, clean)
-    const announced = { id, sealHash, version, height, shareTarget, clean }
+    const announced = { ...this.#book.add(sealHash, template, shareTarget, clean), clean }
     this.#current = { job, announced }
     for (const message of this.#wire.announce(announced, isNewTarget)) this.#port.send(message)
   }

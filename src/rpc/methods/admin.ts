@@ -1,8 +1,8 @@
 import { toQuantity } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { NodeAddress } from '../../network/core/dial-scheduler.ts'
-import type { PeerDescription } from '../../network/describe-peer.ts'
 import { parsePeerUrl } from '../../network/identity/peer-url.ts'
+import type { PeerDescription } from '../../network/network.ts'
 import {
   ADDRESS_SCHEMA,
   BOOLEAN_SCHEMA,

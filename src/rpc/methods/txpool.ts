@@ -1,6 +1,6 @@
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
-import type { ClientPoolPort } from '../../chain/store/types.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
+import type { ClientPoolPort } from '../../txpool/pool-service.ts'
 import { ADDRESS_SCHEMA, address, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { objectOf, STRING_SCHEMA, TRANSACTION_SCHEMA } from '../codecs/schemas.ts'
 import { transactionJson } from '../encode/transaction.ts'

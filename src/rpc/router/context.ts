@@ -1,6 +1,7 @@
 import type { Cancellation } from '@tandem/base/async/cancellation.ts'
-import type { ChainView, ClientPoolPort } from '../../chain/store/types.ts'
+import type { ChainView } from '../../chain/store/types.ts'
 import type { CallService } from '../../evm/calls/types.ts'
+import type { ClientPoolPort } from '../../txpool/pool-service.ts'
 import type {
   DevPort,
   EconomyPort,

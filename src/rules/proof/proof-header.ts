@@ -1,5 +1,5 @@
 import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
-import { CodedError } from '@tandem/base/errors.ts'
+import { CodedError, type Mismatch } from '@tandem/base/errors.ts'
 import { forkHeight } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
@@ -32,16 +32,11 @@ export interface ProofState {
 /** Proof header that cannot follow its parent, with its value and the required one. */
 export type ProofHeaderError =
   | { readonly code: 'PROOF_VERSION'; readonly have: number; readonly want: number; readonly reason: string }
-  | { readonly code: 'PROOF_PARENT'; readonly have: Hex; readonly want: Hex }
-  | { readonly code: 'PROOF_HEIGHT'; readonly have: number; readonly want: number }
+  | Mismatch<'PROOF_HEIGHT' | 'PROOF_ANCHOR_ORDER' | 'PROOF_ANCHOR_STALE' | 'PROOF_ANCHOR_FUTURE', number>
+  | Mismatch<'PROOF_PARENT' | 'PROOF_ANCHOR_HASH', Hex>
+  | Mismatch<'PROOF_TARGET' | 'PROOF_WORK', bigint>
   | { readonly code: 'PROOF_COINBASE' }
-  | { readonly code: 'PROOF_ANCHOR_ORDER'; readonly have: number; readonly want: number }
-  | { readonly code: 'PROOF_ANCHOR_STALE'; readonly have: number; readonly want: number }
-  | { readonly code: 'PROOF_ANCHOR_FUTURE'; readonly have: number; readonly want: number }
-  | { readonly code: 'PROOF_ANCHOR_HASH'; readonly have: Hex; readonly want: Hex }
-  | { readonly code: 'PROOF_TARGET'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'PROOF_MIX_HASH'; readonly reason: string }
-  | { readonly code: 'PROOF_WORK'; readonly have: bigint; readonly want: bigint }
 
 const fail = (detail: ProofHeaderError): never => {
   throw new CodedError(detail)

@@ -1,10 +1,11 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { ChainView, ClientPoolPort } from '../../../src/chain/store/types.ts'
+import type { ChainView } from '../../../src/chain/store/types.ts'
 import type { LogFilterArgs } from '../../../src/rpc/codecs/filter.ts'
 import { type Budgets, createBudgets } from '../../../src/rpc/router/budgets.ts'
 import { FilterManager } from '../../../src/rpc/subscriptions/filters.ts'
 import { SharedCriteria } from '../../../src/rpc/subscriptions/shared-criteria.ts'
 import { SubscriptionHub } from '../../../src/rpc/subscriptions/subscription-hub.ts'
+import type { ClientPoolPort } from '../../../src/txpool/pool-service.ts'
 
 interface Parts {
   readonly view: ChainView

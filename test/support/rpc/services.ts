@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { SimulatedChainBlock } from '../../../src/chain/simulation-service.ts'
-import type { ChainBlock, ClientPoolPort } from '../../../src/chain/store/types.ts'
+import type { ChainBlock } from '../../../src/chain/store/types.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { signTypedData } from '../../../src/crypto/keys/typed-data.ts'
 import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
@@ -11,6 +11,7 @@ import type { SimulationRequest } from '../../../src/evm/calls/simulate/types.ts
 import type { AccessListResult, CallRequest, CallResult, CallService } from '../../../src/evm/calls/types.ts'
 import { decodeTransaction, type Transaction, withSender } from '../../../src/primitives/transaction/transaction.ts'
 import type { NodeInfo, SimulationPort, Wallet } from '../../../src/rpc/ports.ts'
+import type { ClientPoolPort } from '../../../src/txpool/pool-service.ts'
 import { KEY, SENDER } from './memory-chain.ts'
 
 /** Holds what it is given; refuses with the error it was told. */

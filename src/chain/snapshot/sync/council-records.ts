@@ -34,7 +34,7 @@ export async function* recordChunks(store: Store, number: number): AsyncGenerato
   if (rows.length > 0) yield encodeRlpList(rows)
 }
 
-/** Adds a chunk's rows of cycles' ends below `below` to the batch, verified once all are there (staged-council.ts). Throws SNAPSHOT_FALSE. */
+/** Adds a chunk's rows of cycles' ends below `below` to the batch, verified once all are there (staging.ts). Throws SNAPSHOT_FALSE. */
 export const putRecords = (
   batch: Batch,
   chunk: Uint8Array,

@@ -4,7 +4,6 @@ import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import type { Network } from '../../../network/network.ts'
-import type { ChainIdentity } from '../staged-council.ts'
 import { offeredSnapshots, type ValidManifest } from './choose-snapshot.ts'
 import { type BlockPlace, fetchCheckpoint, fetchSealedHeader, type PeerSource } from './fetch-headers.ts'
 import {
@@ -16,12 +15,10 @@ import {
   type TrustRules,
   trustBlock,
 } from './skipping-verification.ts'
+import type { ChainIdentity } from './staging.ts'
 
 /** Block that the operator states to be part of the chain. */
-export interface Checkpoint {
-  readonly number: number
-  readonly hash: Hex
-}
+export type Checkpoint = BlockPlace
 
 export interface SelectorOptions {
   readonly network: Pick<Network, 'request' | 'reportForgery' | 'peers'>

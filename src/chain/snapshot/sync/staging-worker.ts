@@ -2,8 +2,7 @@ import { rm } from 'node:fs/promises'
 import { serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import type { HistoryRange, HistoryTip } from '../backfill/history-rows.ts'
-import type { ChainIdentity } from '../staged-council.ts'
-import { type GenesisRows, Staging } from './staging.ts'
+import { type ChainIdentity, type GenesisRows, Staging } from './staging.ts'
 
 /* Worker thread that imports a snapshot: hashes every entry of a state and writes it. */
 const { storePath, identity } = workerStartData<{ readonly storePath: string; readonly identity: ChainIdentity }>()

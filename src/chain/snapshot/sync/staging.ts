@@ -1,15 +1,27 @@
 import { rm } from 'node:fs/promises'
 import { assert } from '@tandem/base/assert.ts'
-import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import type { CertificateFault } from '../../../consensus/certificate.ts'
+import {
+  bigintToBytes,
+  bytesToBigint,
+  bytesToHex,
+  concatBytes,
+  type Hex,
+  hexToBytes,
+  ZERO_HASH,
+} from '@tandem/base/bytes.ts'
+import { COUNCIL_ADDRESS, type NetworkParams } from '../../../config/networks.ts'
+import { type CertificateFault, certificateFault, rejectHighS } from '../../../consensus/certificate.ts'
 import { keccak256, keccak256Hex } from '../../../crypto/hash.ts'
+import { recoverAddress } from '../../../crypto/signature.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest } from '../../../network/wire/snapshot.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
-import { decodeHeader, type Header } from '../../../primitives/header.ts'
+import { decodeExtraData } from '../../../primitives/consensus/extra-data.ts'
+import { decodeHeader, type Header, headerHash } from '../../../primitives/header.ts'
 import { decodeRlpList, encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp/rlp.ts'
-import { decodeProofState } from '../../../rules/proof/proof-state.ts'
+import { commitRecord, RECORDS_SLOT } from '../../../rules/council/council-storage.ts'
+import { decodeProofState, PROOF_STATE_SLOT } from '../../../rules/proof/proof-state.ts'
 import { decodeAccount, EMPTY_CODE_HASH } from '../../../state/account.ts'
-import { readAccount } from '../../../state/flat-tables.ts'
+import { hashedKey, readAccount, readSlot } from '../../../state/flat-tables.ts'
 import { type AccountRecord, falseSnapshot } from '../../../state/snapshot/records.ts'
 import { rootOfParts } from '../../../state/snapshot/sub-trie.ts'
 import { verifyAccountChunk, verifySlotChunk } from '../../../state/snapshot/verify-chunk.ts'
@@ -20,14 +32,22 @@ import { isStoreError } from '../../../storage/errors.ts'
 import { numberKey, readNumber } from '../../../storage/keys.ts'
 import { metaKey } from '../../../storage/schema.ts'
 import { Store } from '../../../storage/store.ts'
+import { Council } from '../../council/council.ts'
+import { readRecordRows } from '../../council/council-rows.ts'
 import { putProofState } from '../../proof/proof-rows.ts'
 import { BlockStore } from '../../store/block-store.ts'
 import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { putHead } from '../../store/put-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from '../backfill/history-rows.ts'
-import { type ChainIdentity, StagedCouncil } from '../staged-council.ts'
 import { chunkPlaceOf, storageRoots } from './chunk-places.ts'
 import { putRecords } from './council-records.ts'
+
+/** Data from which the committees of a chain follow. */
+export interface ChainIdentity {
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  readonly genesisHash: Hex
+}
 
 /** Rows of the node's own genesis: bucket, key, value. */
 export type GenesisRows = readonly (readonly [bucket: number, key: Uint8Array, value: Uint8Array])[]
@@ -53,6 +73,7 @@ export interface MissingCodes {
 }
 
 const MANIFEST = metaKey('snapshot-manifest')
+const NOTHING_CHANGED = { accounts: new Map(), storage: new Map(), cleared: new Set<Hex>() }
 
 /**
  * Staged store beside that of the running node: every chunk of the snapshot is verified before its rows are written and marked as
@@ -122,14 +143,38 @@ export class Staging {
     }
   }
 
-  /** See StagedCouncil. */
+  /** Returns the fault of the imported records, or null: the contract's storage commits to all, so none can be changed or left out. */
   recordsFault(): string | null {
-    return this.#council.recordsFault() ?? this.#council.proofStateFault(this.#whole.proofState)
+    const { cycleBlocks } = this.#identity.params.rewards
+    let commitment: Hex = ZERO_HASH
+    for (let number = 0; number < this.#ownHeader.number; number += cycleBlocks) {
+      const rows = readRecordRows(this.#store, number)
+      if (rows === undefined) return `no record of block ${number}`
+      commitment = commitRecord(commitment, rows)
+    }
+    const committed = readSlot(this.#store, hashedKey(COUNCIL_ADDRESS), RECORDS_SLOT)
+    if (commitment !== committed) return `they make the commitment ${commitment}, the state holds ${committed}`
+    return this.#proofStateFault(this.#whole.proofState)
   }
 
-  /** See StagedCouncil. */
+  /** Returns the fault of the state of the proof chain, to whose hash the contract's storage commits, or null. */
+  #proofStateFault(proofState: Uint8Array): string | null {
+    const { proofTip } = decodeExtraData(this.#ownHeader.extraData)
+    if (proofTip === ZERO_HASH) return proofState.byteLength === 0 ? null : 'a proof state without a proof header'
+    const committed = readSlot(this.#store, hashedKey(COUNCIL_ADDRESS), PROOF_STATE_SLOT)
+    const hash = keccak256Hex(proofState)
+    return hash === committed ? null : `the proof state has the hash ${hash}, the state holds ${committed}`
+  }
+
+  /** Fault of a certificate of the snapshot's block, or null. To be asked when the records are proven. */
   certificateFault(certificate: Certificate): CertificateFault | null {
-    return this.#council.certificateFault(certificate)
+    const { params, genesisHash } = this.#identity
+    const { number } = this.#ownHeader
+    const committee = this.#council().committee(number)
+    assert(committee !== undefined, 'proven records name the committee of the block')
+    const sealed = { number, blockHash: headerHash(this.#ownHeader) }
+    const domain = { chainId: params.chainId, genesisHash }
+    return certificateFault(certificate, sealed, committee, domain, rejectHighS(recoverAddress))
   }
 
   /** Returns true when the manifest's storages match their accounts. Called when all accounts are imported. */
@@ -173,10 +218,9 @@ export class Staging {
 
   /** Completes the import: makes the store a chain whose head is the snapshot's block. `burntWei`: total burnt up to it. */
   async finish(burntWei: bigint): Promise<void> {
-    const header = this.#header
-    assert(header !== undefined, 'a snapshot is finished')
+    const header = this.#ownHeader
     const batch = this.#store.batch()
-    await this.#council.write(batch)
+    await this.#writeCouncil(batch)
     const { proofState } = this.#whole
     if (proofState.byteLength > 0) putProofState(batch, decodeProofState(proofState))
     batch.put(BUCKETS.supply, numberKey(header.number), bigintToBytes(burntWei))
@@ -194,9 +238,32 @@ export class Staging {
     assert(rootOfParts(manifest.accounts) === this.#header.stateRoot, 'a manifest is verified before it is taken')
   }
 
-  get #council(): StagedCouncil {
+  /**
+   * Adds the record of the cycle that ends with the snapshot's block to the batch. No state commits to it yet: it follows from the
+   * previous record, the contract's storage and the certificates in the cycle's headers. All of them must be imported.
+   */
+  async #writeCouncil(batch: Batch): Promise<void> {
+    const block = await new BlockStore(this.#store).header(this.#ownHeader.number)
+    assert(block !== undefined, "the snapshot's block is in")
+    await this.#council().write(batch, block, NOTHING_CHANGED)
+  }
+
+  #council(): Council {
+    const store = this.#store
+    return new Council({
+      ...this.#identity,
+      store,
+      blocks: new BlockStore(store),
+      state: {
+        account: (address: Hex) => readAccount(store, hashedKey(address)),
+        storage: (address: Hex, slot: Hex) => readSlot(store, hashedKey(address), slot),
+      },
+    })
+  }
+
+  get #ownHeader(): Header {
     assert(this.#header !== undefined, 'a snapshot is begun')
-    return new StagedCouncil(this.#store, this.#header, this.#identity)
+    return this.#header
   }
 
   get #whole(): SnapshotManifest {
@@ -209,7 +276,7 @@ export class Staging {
     if (chunkPlace.kind === 'records') {
       if (keccak256Hex(chunk) !== chunkPlace.hash) throw falseSnapshot('a chunk of records with another hash')
       const { cycleBlocks } = this.#identity.params.rewards
-      putRecords(batch, chunk, { below: (this.#header as Header).number, cycleBlocks })
+      putRecords(batch, chunk, { below: this.#ownHeader.number, cycleBlocks })
       return NOTHING
     }
     if (chunkPlace.kind === 'accounts')

@@ -1,6 +1,7 @@
 import { bytesToHex, type Hex, hexToBytes, toQuantity, toWord } from '@tandem/base/bytes.ts'
 import { parseJsonObject } from '@tandem/base/text.ts'
 import { PROOF_SEEDS } from '../../../crypto/proof-hash.ts'
+import type { StratumJob } from './job-book.ts'
 import { type Refusal, STRATUM_CODES } from './refusals.ts'
 import { difficultyOfTarget } from './share-target.ts'
 
@@ -27,16 +28,8 @@ export const parseStratumRequest = (line: string): StratumRequest | undefined =>
 const isId = (id: unknown): id is string | number | null =>
   id === null || (typeof id === 'number' && Number.isFinite(id)) || (typeof id === 'string' && id.length <= MAX_TEXT)
 
-/** Job as it is announced to one connection. */
-export interface AnnouncedJob {
-  readonly id: string
-  readonly sealHash: Hex
-  readonly version: number
-  readonly height: number
-  readonly shareTarget: bigint
-  /** true: shares of earlier jobs are refused from now on. */
-  readonly clean: boolean
-}
+/** Job as it is announced to one connection; `clean`: shares of earlier jobs are refused from now on. */
+export type AnnouncedJob = StratumJob & { readonly clean: boolean }
 
 /** Share as a miner submits it. */
 export interface Submission {
@@ -117,7 +110,7 @@ const ETHEREUM_STRATUM: StratumDialect = {
   subscribed: (session, prefix) => [['mining.notify', session, 'EthereumStratum/1.0.0'], bare(bytesToHex(prefix))],
   announce: (job, isNewTarget) => [
     ...(isNewTarget ? targets(job) : []),
-    push('mining.notify', [job.id, bare(seedOf(job.version)), bare(job.sealHash), job.clean]),
+    push('mining.notify', [job.id, bare(seedOf(job.template.version)), bare(job.sealHash), job.clean]),
   ],
   result: stratumResult,
   error: stratumError,
@@ -141,7 +134,7 @@ const STRATUM_V1: StratumDialect = {
   ],
   announce: (job, isNewTarget) => [
     ...(isNewTarget ? targets(job) : []),
-    push('mining.notify', [job.id, bare(job.sealHash), job.clean, bare(seedOf(job.version))]),
+    push('mining.notify', [job.id, bare(job.sealHash), job.clean, bare(seedOf(job.template.version))]),
   ],
   result: stratumResult,
   error: stratumError,
@@ -168,9 +161,9 @@ const GETWORK: StratumDialect = {
 /** Work in the shape of getWork. */
 export const workOf = (job: AnnouncedJob): readonly Hex[] => [
   job.sealHash,
-  seedOf(job.version),
+  seedOf(job.template.version),
   toWord(job.shareTarget),
-  toQuantity(job.height),
+  toQuantity(job.template.height),
 ]
 
 /** Dialect of a client by its first request; undefined when that begins none. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { CONSENSUS_LIMITS } from '../../../../src/config/limits/consensus.ts'
-import { DecidedSender } from '../../../../src/consensus/engine/decided-sender.ts'
+import { DecidedSender } from '../../../../src/consensus/engine/driver.ts'
 import type { DecidedBlock } from '../../../../src/consensus/ports.ts'
 import { Ledger } from '../../../support/consensus/ledger.ts'
 
