@@ -12,7 +12,7 @@ import type { MessageName } from '../messages/messages.ts'
 import { MessageBoundary } from './boundary.ts'
 import type { ConnectionEnd, TrafficCounters } from './connection.ts'
 import type { NetworkCore } from './network-core.ts'
-import { Peer, type PeerParams } from './peer.ts'
+import { Peer, type PeerHost, type PeerParams } from './peer.ts'
 
 /** Log lines about strangers' connections, at a bounded rate; others are at debug, and the next line tells their number. */
 export class StrangerLog {
@@ -58,9 +58,8 @@ interface InboundHolder extends Pick<Peer, 'id' | 'remoteAddress'> {
 }
 
 /** Set of connected peers. */
-export class PeerSet {
+export class PeerSet implements PeerHost {
   readonly partial = new ByteBudget(NETWORK_LIMITS.partialBytes)
-  /** Rate limits of the committee's messages by sender, which a new connection does not refill: each message may cost a signature. */
   readonly senderQuotas = new Lru<string, TokenBucket>(NETWORK_LIMITS.peerScores)
   /** Handles exceptions from the messages of peers. */
   readonly boundary: MessageBoundary
@@ -237,12 +236,10 @@ export class PeerSet {
     )
   }
 
-  /** Called before a message is decoded. */
   isOfUse(peer: Peer, name: MessageName): boolean {
     return this.#events.isOfUse(peer, name)
   }
 
-  /** Handles a message, or the request with `requestId`. */
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): void {
     this.boundary.run(peer, name, () => this.#events.received(peer, name, value, requestId))
   }

@@ -4,8 +4,10 @@ import { CodedError } from '@tandem/base/errors.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { type Quota, TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import type { ByteBudget } from '../core/byte-budget.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ProtocolError } from '../core/errors.ts'
+import type { Offence } from '../core/peer-scores.ts'
 import type { PeerSlot } from '../core/peer-slots.ts'
 import type { Hello, PeerHead } from '../messages/control-messages.ts'
 import { costOf, OUTSIDER_QUOTA, paceOf } from '../messages/message-spec.ts'
@@ -22,7 +24,6 @@ import {
 import type { ChannelName } from '../wire/channels.ts'
 import { encodeFrames, FRAGMENT_BYTES, type MessageHead, type WireMessage } from '../wire/frames.ts'
 import type { Connection, ConnectionEnd, ConnectionEvents, TrafficCounters } from './connection.ts'
-import type { PeerSet } from './peer-set.ts'
 import { PendingRequests } from './pending-requests.ts'
 
 export interface PeerParams {
@@ -37,10 +38,23 @@ export interface PeerParams {
 }
 
 /** Services of the network that a peer uses. */
-export interface PeerHost
-  extends Pick<PeerSet, 'partial' | 'isNeighbour' | 'isOfUse' | 'received' | 'ended'>,
-    Pick<PeerSet, 'blame' | 'skippedOutsider' | 'failed' | 'counted'> {
+export interface PeerHost {
+  readonly partial: ByteBudget
+  /** Rate limits of the committee's messages by sender, which a new connection does not refill: each message may cost a signature. */
   readonly senderQuotas: Buckets
+  /** True for peers on the consensus channels. */
+  isNeighbour(peer: Peer): boolean
+  /** Handles a message, or the request with `requestId`. */
+  received(peer: Peer, name: MessageName, value: unknown, requestId: number): void
+  /** Called before a message is decoded. */
+  isOfUse(peer: Peer, name: MessageName): boolean
+  blame(peer: Peer, offence: Offence, detail: string): void
+  /** Called for a message of the committee from a peer that is neither a member nor a relay. */
+  skippedOutsider(peer: Peer, name: MessageName): void
+  /** Handles an exception caused by the peer's bytes. */
+  failed(peer: Peer, message: string, error: unknown): void
+  ended(peer: Peer, connectionEnd: ConnectionEnd): void
+  counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void
 }
 
 const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOCOL_BROKEN', reason })

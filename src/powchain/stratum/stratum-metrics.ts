@@ -1,5 +1,5 @@
 import type { Metrics } from '../../metrics/registry.ts'
-import type { StratumServer } from './stratum-server.ts'
+import type { WorkerRates } from '../mining/mining-service.ts'
 
 export type StratumMetrics = ReturnType<typeof createStratumMetrics>
 
@@ -20,7 +20,10 @@ export const createStratumMetrics = (metrics: Metrics) => ({
 })
 
 /** Declares the gauges of a server. */
-export const addStratumGauges = (metrics: Metrics, server: StratumServer): void => {
+export const addStratumGauges = (
+  metrics: Metrics,
+  server: WorkerRates & { readonly connections: number; readonly argon2Count: number; banned(): number },
+): void => {
   metrics.readGauge('stratum_open_connections', 'Connected miners', () => server.connections)
   metrics.readGauge('stratum_active_workers_count', 'Workers with an accepted share in the last ten minutes', () =>
     server.active(),

@@ -10,11 +10,12 @@ import {
   NO_DIALECT,
   parseStratumRequest,
   type StratumDialect,
+  type StratumJob,
   type StratumRequest,
   type Submission,
   workOf,
 } from './core/dialects.ts'
-import { type CheckedShare, JobBook, LOW, type StratumJob } from './core/job-book.ts'
+import { type CheckedShare, JobBook, LOW } from './core/job-book.ts'
 import { FAULT_WEIGHT, type Refusal, type ShareOutcome, STRATUM_CODES, shareRefusal } from './core/refusals.ts'
 import { targetOfHashes } from './core/share-target.ts'
 import { Vardiff } from './core/vardiff.ts'

@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex, hexToBytes, toQuantity, toWord } from '@tandem/base/bytes.ts'
 import { parseJsonObject } from '@tandem/base/text.ts'
 import { PROOF_SEEDS } from '../../../crypto/proof-hash.ts'
-import type { StratumJob } from './job-book.ts'
+import type { ProofTemplate } from '../../../primitives/proof-header.ts'
 import { type Refusal, STRATUM_CODES } from './refusals.ts'
 import { difficultyOfTarget } from './share-target.ts'
 
@@ -27,6 +27,16 @@ export const parseStratumRequest = (line: string): StratumRequest | undefined =>
 
 const isId = (id: unknown): id is string | number | null =>
   id === null || (typeof id === 'number' && Number.isFinite(id)) || (typeof id === 'string' && id.length <= MAX_TEXT)
+
+/** Job of one connection. */
+export interface StratumJob {
+  readonly id: string
+  readonly sealHash: Hex
+  readonly template: ProofTemplate
+  readonly shareTarget: bigint
+  /** Expected hashes of one share. */
+  readonly hashes: number
+}
 
 /** Job as it is announced to one connection; `clean`: shares of earlier jobs are refused from now on. */
 export type AnnouncedJob = StratumJob & { readonly clean: boolean }

@@ -3,19 +3,9 @@ import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { STRATUM_LIMITS } from '../../../config/limits/stratum.ts'
 import { nativeSealHash, sha256dHash } from '../../../crypto/proof-hash.ts'
 import type { ProofTemplate } from '../../../primitives/proof-header.ts'
-import type { Submission } from './dialects.ts'
+import type { StratumJob, Submission } from './dialects.ts'
 import { type Refusal, shareRefusal } from './refusals.ts'
 import { hashesOfTarget } from './share-target.ts'
-
-/** Job of one connection. */
-export interface StratumJob {
-  readonly id: string
-  readonly sealHash: Hex
-  readonly template: ProofTemplate
-  readonly shareTarget: bigint
-  /** Expected hashes of one share. */
-  readonly hashes: number
-}
 
 interface BookedJob extends StratumJob {
   /** Nonces of the shares so far. */
