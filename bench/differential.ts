@@ -5,8 +5,8 @@
  *   node bench/differential.ts --world 12345      (one world again, on all engines)
  */
 import { parseArgs } from 'node:util'
-import { DifferentialRun } from '../test/support/evm/differential.ts'
-import { loadRealContracts } from '../test/support/evm/real-contracts.ts'
+import { DifferentialRun } from '../test/property/evm/differential.ts'
+import { loadRealContracts } from '../test/property/evm/real-contracts.ts'
 
 const REPORT_MS = 60_000
 /** Worlds with many calls of slow precompiles are left, which are the same code on both. */

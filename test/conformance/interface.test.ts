@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkOf } from '../support/interface/checks/all.ts'
-import { startInterface, type TestInterface } from '../support/interface/networks.ts'
-import { interfaceRows } from '../support/interface/rows.ts'
+import { checkOf } from './interface/checks/all.ts'
+import { startInterface, type TestInterface } from './interface/networks.ts'
+import { interfaceRows } from './interface/rows.ts'
 
 /*
  * Every row of the tables of docs/interface.md, on a node of each network over HTTP and WebSocket: the tests are generated from the page,

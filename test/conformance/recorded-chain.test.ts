@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NAMESPACES, NETWORKS } from '../../src/config/networks.ts'
 import { METHODS } from '../../src/rpc/methods/methods.ts'
 import { type RunningNode, startNode } from '../support/devnet.ts'
-import { type Json, type RecordedCase, recordedCases } from '../support/recorded/cases.ts'
 import { CHAIN_PATH, GENESIS_PATH, HEAD_HASH } from '../support/recorded/chain.ts'
+import { type Json, type RecordedCase, recordedCases } from './recorded-cases.ts'
 import { exceptionOf, isCompared } from './recorded-exceptions.ts'
 
 /*

@@ -7,14 +7,14 @@ import type { BlockEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineResult } from '../../src/evm/engine.ts'
 import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import type { Journal } from '../../src/state/journal/journal.ts'
-import { loadRealContracts } from '../support/evm/real-contracts.ts'
-import { type Anvil, startAnvil } from '../support/evm/revm/anvil.ts'
-import type { RevmWorld } from '../support/evm/revm/requests.ts'
-import { revmWorld } from '../support/evm/revm/world.ts'
+import { loadRealContracts } from '../property/evm/real-contracts.ts'
 import { findAnvil } from '../support/foundry.ts'
 import { SEED } from '../support/seed.ts'
 import { createStepOracle } from '../support/step-oracle.ts'
 import { env } from '../unit/evm/world.ts'
+import { type Anvil, startAnvil } from './revm/anvil.ts'
+import type { RevmWorld } from './revm/requests.ts'
+import { revmWorld } from './revm/world.ts'
 
 /*
  * Random worlds and messages, run as transactions by our engine and by revm in the pinned anvil, which shares nothing with this node or with

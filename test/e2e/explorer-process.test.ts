@@ -8,10 +8,10 @@ import { createAddress } from '../../src/primitives/receipt/address.ts'
 import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
 import { signedRaw } from '../support/chain.ts'
 import { eventually, type RunningNode, startDevnet, withTempDir } from '../support/devnet.ts'
-import { fillTokenChain } from '../support/explorer/page-chain.ts'
 import { POSTGRES_MISSING, startPostgres } from '../support/explorer/postgres-server.ts'
 import { tokenContracts } from '../support/explorer/token-chain.ts'
 import { freePort, type NodeProcess, spawnNode } from '../support/node-process.ts'
+import { fillTokenChain } from './page-chain.ts'
 
 const KEY = 'key-of-the-test'
 const headers = { 'x-api-key': KEY }

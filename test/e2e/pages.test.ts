@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Browser, type BrowserPage, browserPath, type ContextOptions, launchBrowser } from '../support/browser.ts'
 import { signedRaw } from '../support/chain.ts'
 import { type RunningNode, startDevnet } from '../support/devnet.ts'
-import { fillPageChain, type PageChain, pagePaths } from '../support/explorer/page-chain.ts'
+import { type Browser, type BrowserPage, browserPath, type ContextOptions, launchBrowser } from './browser.ts'
+import { fillPageChain, type PageChain, pagePaths } from './page-chain.ts'
 
 /*
  * The pages in a real browser. Without one there is nothing to test with: `apt-get install chromium`, or name one in CHROMIUM. CI installs it.

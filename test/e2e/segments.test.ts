@@ -28,7 +28,7 @@ import { localRules } from '../support/explorer/source/local-rules.ts'
 import { sleep } from '../support/node-process.ts'
 import { SEED } from '../support/seed.ts'
 
-const PROGRAM = fileURLToPath(new URL('../support/disk/segment-node.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('./segment-node.ts', import.meta.url))
 const SEGMENT = 8
 /** `KILLS=50 npx vitest run --project unit --project e2e segments`: the long form. */
 const KILLS = Number(process.env['KILLS'] ?? 3)

@@ -13,8 +13,8 @@ import { proposerIndex } from '../../src/rules/council/proposer-turns.ts'
 import { faultsOf, quorumOf } from '../../src/rules/council/quorum.ts'
 import { nextInactivities, qualifiedValidators } from '../../src/rules/council/validator-activity.ts'
 import { settledMembers } from '../support/consensus/eligible.ts'
-import { hypergeometricTail } from '../support/sampling.ts'
 import { SEED } from '../support/seed.ts'
+import { hypergeometricTail } from '../unit/rules/council/sampling.ts'
 
 const options = { seed: SEED, numRuns: 200 }
 const member = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`

@@ -6,10 +6,10 @@ import type { Engine, EngineMessage } from '../../src/evm/engine.ts'
 import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
 import { nextStorageVersion } from '../../src/state/state-reader.ts'
-import { CONTRACTS, randomCase } from '../support/evm/cases.ts'
 import { outcomeIn, resultText } from '../support/evm/compare.ts'
-import { loadRealContracts } from '../support/evm/real-contracts.ts'
 import { SEED } from '../support/seed.ts'
+import { CONTRACTS, randomCase } from './evm/cases.ts'
+import { loadRealContracts } from './evm/real-contracts.ts'
 import { createRandom, type Random } from './executor-plans.ts'
 
 /*

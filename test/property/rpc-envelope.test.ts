@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { METHODS } from '../../src/rpc/methods/methods.ts'
+import { argumentsFor } from '../conformance/rpc/arguments.ts'
 import type { Rig } from '../support/rpc/rig.ts'
-import { argumentsFor, startSample } from '../support/rpc/sample.ts'
+import { startSample } from '../support/rpc/sample.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 let rig: Rig

@@ -15,9 +15,9 @@ import { createAddress } from '../../src/primitives/receipt/address.ts'
 import { executionRulesAt } from '../../src/rules/execution-rules.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
 import type { StateReader } from '../../src/state/state-reader.ts'
-import { nextMessage, randomCase } from '../support/evm/cases.ts'
 import { resultText } from '../support/evm/compare.ts'
 import { SEED } from '../support/seed.ts'
+import { nextMessage, randomCase } from './evm/cases.ts'
 import { createRandom } from './executor-plans.ts'
 
 /*

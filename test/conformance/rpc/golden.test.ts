@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { METHODS } from '../../../src/rpc/methods/methods.ts'
 import type { Rig } from '../../support/rpc/rig.ts'
-import { argumentsFor, startSample } from '../../support/rpc/sample.ts'
+import { startSample } from '../../support/rpc/sample.ts'
+import { argumentsFor } from './arguments.ts'
 
 /**
  * One recorded request and answer per method, over the sample chain: whatever changes here changes the interface.

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { METHODS } from '../../../src/rpc/methods/methods.ts'
 import type { JsonSchema } from '../../../src/rpc/router/raw-json.ts'
 import type { Rig } from '../../support/rpc/rig.ts'
-import { argumentsFor, startSample } from '../../support/rpc/sample.ts'
+import { startSample } from '../../support/rpc/sample.ts'
+import { argumentsFor } from './arguments.ts'
 
 /** Parts of a JSON Schema that leave open what stands there, each as a path: `.member`, `[]`, `.*`. */
 const looseParts = (schema: JsonSchema, path = ''): readonly string[] => {

@@ -1,16 +1,8 @@
 import { Contract, type JsonRpcSigner, MaxUint256, Signature, ZeroAddress } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compileSuite, packageArtifact } from '../../support/suites/artifact.ts'
-import {
-  type EthersChain,
-  eventsOf,
-  fixtureOn,
-  read,
-  revertOf,
-  send,
-  startEthersChain,
-} from '../../support/suites/ethers-chain.ts'
-import { PERMIT } from '../../support/suites/permit.ts'
+import { compileSuite, packageArtifact } from './artifact.ts'
+import { type EthersChain, eventsOf, fixtureOn, read, revertOf, send, startEthersChain } from './ethers-chain.ts'
+import { PERMIT } from './permit.ts'
 
 /*
  * Behaviour of OpenZeppelin Contracts 5.4.0 that its own suite covers in the groups access, token and proxy, in our words, with a client

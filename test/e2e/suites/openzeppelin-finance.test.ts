@@ -1,15 +1,7 @@
 import { Contract, getCreate2Address, type JsonRpcSigner, keccak256, parseEther, ZeroHash } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compileSuite, packageArtifact } from '../../support/suites/artifact.ts'
-import {
-  type EthersChain,
-  eventsOf,
-  fixtureOn,
-  read,
-  revertOf,
-  send,
-  startEthersChain,
-} from '../../support/suites/ethers-chain.ts'
+import { compileSuite, packageArtifact } from './artifact.ts'
+import { type EthersChain, eventsOf, fixtureOn, read, revertOf, send, startEthersChain } from './ethers-chain.ts'
 
 /** Behaviour of OpenZeppelin Contracts 5.4.0 that its own suite covers in the groups finance, metatx and utils, in our words. */
 const compiled = compileSuite('OpenZeppelin.sol')

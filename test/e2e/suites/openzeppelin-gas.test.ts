@@ -2,8 +2,8 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { sha256 } from 'ethers'
 import { expect, test } from 'vitest'
-import { compileSuite } from '../../support/suites/artifact.ts'
-import { read, startEthersChain } from '../../support/suites/ethers-chain.ts'
+import { compileSuite } from './artifact.ts'
+import { read, startEthersChain } from './ethers-chain.ts'
 
 /** Verification of a signature of 4,096 bits, whose exponent is as long as its modulus: 63 M gas on Ethereum, twice that here. */
 const verification = () => {

@@ -4,7 +4,7 @@ import { delimiter, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../support/command.ts'
 import { type RunningNode, startDevnet } from '../../support/devnet.ts'
-import { SUITE_FLAGS } from '../../support/suites/flags.ts'
+import { SUITE_FLAGS } from './flags.ts'
 
 /** Checkout of OpenZeppelin Contracts 5.4.0, installed and compiled (docs/testing-with-tandem.md). */
 const checkout = process.env['OPENZEPPELIN_SUITE']

@@ -1,8 +1,8 @@
 import { concat, type Hex, keccak256, parseEther, parseSignature, toFunctionSelector, zeroHash } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { compileSuite } from '../../support/suites/artifact.ts'
-import { PERMIT } from '../../support/suites/permit.ts'
-import { eventsOf, revertOf, ViemChain, type ViemContract } from '../../support/suites/viem-chain.ts'
+import { compileSuite } from './artifact.ts'
+import { PERMIT } from './permit.ts'
+import { eventsOf, revertOf, ViemChain, type ViemContract } from './viem-chain.ts'
 
 /** Public behaviour of Solady 0.1.26, contracts in assembly, through viem. */
 const compiled = compileSuite('Solady.sol')

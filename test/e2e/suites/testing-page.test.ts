@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../support/command.ts'
 import { ROOT, type RunningNode, startDevnet } from '../../support/devnet.ts'
-import { SUITE_FLAGS } from '../../support/suites/flags.ts'
+import { SUITE_FLAGS } from './flags.ts'
 
 const page = readFileSync(join(ROOT, 'docs', 'testing-with-tandem.md'), 'utf8')
 

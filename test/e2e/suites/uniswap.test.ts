@@ -1,8 +1,8 @@
 import { encodeAbiParameters, getCreate2Address, type Hex, keccak256, parseSignature, zeroAddress } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { packageArtifact } from '../../support/suites/artifact.ts'
-import { PERMIT } from '../../support/suites/permit.ts'
-import { eventsOf, revertOf, ViemChain, type ViemContract } from '../../support/suites/viem-chain.ts'
+import { packageArtifact } from './artifact.ts'
+import { PERMIT } from './permit.ts'
+import { eventsOf, revertOf, ViemChain, type ViemContract } from './viem-chain.ts'
 
 /** Public behaviour of Uniswap V2 core 1.0.1, compiled in 2020 for Istanbul, through viem. */
 const factoryArtifact = packageArtifact('@uniswap/v2-core/build/UniswapV2Factory.json')

@@ -12,8 +12,8 @@ import { ManualClock } from '../../support/consensus/manual-clock.ts'
 import { createMember } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 import { Mesh } from '../../support/consensus/mesh.ts'
-import { losingCommits, record } from '../../support/consensus/recorded-runs.ts'
 import { Said } from '../../support/consensus/said.ts'
+import { losingCommits, record } from './recorded-runs.ts'
 
 describe('power lost at every file operation', () => {
   test('a lone validator goes on, with the same votes and the same chain', async () => {

@@ -13,9 +13,9 @@ import { comparePositions } from '../../../src/consensus/wal/watermark.ts'
 import { type Block, decodeBlock } from '../../../src/primitives/block.ts'
 import { blockCodec, GENESIS_HASH } from '../../support/consensus/ledger.ts'
 import { committeeOf } from '../../support/consensus/member.ts'
-import { losingCommits, type RecordedMember, record } from '../../support/consensus/recorded-runs.ts'
 import { Said } from '../../support/consensus/said.ts'
-import { SecondLife } from '../../support/consensus/second-life.ts'
+import { losingCommits, type RecordedMember, record } from './recorded-runs.ts'
+import { SecondLife } from './second-life.ts'
 
 /** End and batch of each record of a log. */
 const layoutOf = (log: Uint8Array) => {

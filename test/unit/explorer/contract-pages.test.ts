@@ -10,8 +10,8 @@ import { attackerText } from '../../support/attacker-text.ts'
 import { ACCOUNT_KEYS, ACCOUNTS } from '../../support/chain.ts'
 import { type PageRig, withPages } from '../../support/explorer/page-rig.ts'
 import { senderOn, transferData } from '../../support/explorer/token-chain.ts'
-import { inputWith, writeVerified } from '../../support/explorer/verified-page.ts'
 import { SEED } from '../../support/seed.ts'
+import { inputWith, writeVerified } from './verified-page.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

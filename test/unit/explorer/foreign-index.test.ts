@@ -6,7 +6,7 @@ import { startExplorerProcess } from '@tandem/explorer/service/explorer-process.
 import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { expect, test, vi } from 'vitest'
 import { type DevNode, withDevNode } from '../../support/dev-node.ts'
-import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
+import { RandomBlocks } from './random-blocks.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

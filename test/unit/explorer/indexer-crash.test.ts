@@ -14,7 +14,7 @@ import { indexerOf, senderOn, transferData } from '../../support/explorer/token-
 
 vi.setConfig({ testTimeout: 3_600_000 })
 
-const SCRIPT = fileURLToPath(new URL('../../support/explorer/index-process.ts', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('./index-process.ts', import.meta.url))
 const [, BOB] = ACCOUNTS as readonly [Hex, Hex]
 const BOB_WORD = toWord(BigInt(BOB)).slice(2)
 /** The long form kills fifty times. */

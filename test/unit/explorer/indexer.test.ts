@@ -8,9 +8,9 @@ import type { BlockRecord } from '@tandem/explorer/store/records.ts'
 import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { expect, test, vi } from 'vitest'
 import { ACCOUNTS, testGenesis, withChain } from '../../support/chain.ts'
-import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
 import { localRules } from '../../support/explorer/source/local-rules.ts'
 import { indexerOf, senderOn, transferData } from '../../support/explorer/token-chain.ts'
+import { RandomBlocks } from './random-blocks.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

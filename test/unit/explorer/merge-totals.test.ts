@@ -2,7 +2,7 @@ import { createRandom } from '@tandem/base/random.ts'
 import { addToTotals, emptyTotals, totalsOf } from '@tandem/explorer/store/index-totals.ts'
 import { mergeTotals } from '@tandem/explorer/store/merge-totals.ts'
 import { expect, test } from 'vitest'
-import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
+import { RandomBlocks } from './random-blocks.ts'
 
 test('sums of parts of a chain, merged, are those of the whole', () => {
   const seed = Number(process.env['SEED'] ?? 20_261_123)

@@ -9,8 +9,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test, vi } from 'vitest'
 import { ACCOUNTS } from '../../support/chain.ts'
 import { withApi } from '../../support/explorer/api-rig.ts'
-import { RandomBlocks, tokenOf } from '../../support/explorer/random-blocks.ts'
 import { senderOn } from '../../support/explorer/token-chain.ts'
+import { RandomBlocks, tokenOf } from './random-blocks.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

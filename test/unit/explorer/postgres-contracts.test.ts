@@ -7,8 +7,8 @@ import { openIndex } from '@tandem/explorer/store/open-index.ts'
 import { SqliteContracts } from '@tandem/explorer/store/sqlite/sqlite-contracts.ts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { POSTGRES_MISSING, type PostgresServer, startPostgres } from '../../support/explorer/postgres-server.ts'
-import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
-import { storedContract } from '../../support/explorer/stored-contract.ts'
+import { RandomBlocks } from './random-blocks.ts'
+import { storedContract } from './stored-contract.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 

@@ -12,14 +12,14 @@ import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ACCOUNTS } from '../../support/chain.ts'
-import { ATTACK_TIMEOUT, goodPaths, hostileRequests } from '../../support/explorer/api-requests.ts'
 import { withApi } from '../../support/explorer/api-rig.ts'
 import { startDatabaseGate } from '../../support/explorer/database-gate.ts'
-import { indexStoreSuite } from '../../support/explorer/index-store-suite.ts'
 import { POSTGRES_MISSING, type PostgresServer, startPostgres } from '../../support/explorer/postgres-server.ts'
-import { addressOf, RandomBlocks } from '../../support/explorer/random-blocks.ts'
-import { storedContract } from '../../support/explorer/stored-contract.ts'
 import { indexerOf } from '../../support/explorer/token-chain.ts'
+import { ATTACK_TIMEOUT, goodPaths, hostileRequests } from './api-requests.ts'
+import { indexStoreSuite } from './index-store-suite.ts'
+import { addressOf, RandomBlocks } from './random-blocks.ts'
+import { storedContract } from './stored-contract.ts'
 
 vi.setConfig({ testTimeout: ATTACK_TIMEOUT, hookTimeout: 120_000 })
 

@@ -2,7 +2,7 @@ import { proofStats } from '@tandem/explorer/api/routes/proof-stats.ts'
 import type { BlockRecord } from '@tandem/explorer/store/records.ts'
 import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { expect, onTestFinished, test } from 'vitest'
-import { addressOf, RandomBlocks } from '../../support/explorer/random-blocks.ts'
+import { addressOf, RandomBlocks } from './random-blocks.ts'
 
 const HOUR = 3_600
 /** The first second of an hour and of a day. */

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SqliteIndex, SqliteReader } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { indexStoreSuite } from '../../support/explorer/index-store-suite.ts'
-import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
+import { indexStoreSuite } from './index-store-suite.ts'
+import { RandomBlocks } from './random-blocks.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

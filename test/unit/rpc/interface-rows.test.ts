@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { METHODS } from '../../../src/rpc/methods/methods.ts'
+import { CHECKS, checkOf } from '../../conformance/interface/checks/all.ts'
+import { interfaceRows } from '../../conformance/interface/rows.ts'
 import { ROOT } from '../../support/devnet.ts'
-import { CHECKS, checkOf } from '../../support/interface/checks/all.ts'
-import { interfaceRows } from '../../support/interface/rows.ts'
 
 const rows = interfaceRows()
 const TABLES = ['Standard methods', 'Native methods', 'Further methods', 'Authentication']

@@ -20,7 +20,7 @@ import { SEED } from '../../support/seed.ts'
 import { temporaryDirectory, temporaryStore } from './temp-store.ts'
 
 const { segmentBlocks } = STORAGE_LIMITS
-const PROGRAM = fileURLToPath(new URL('../../support/disk/move-segments.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('./move-segments.ts', import.meta.url))
 
 const bytesOf = (bytes: number, seed = 1): Uint8Array =>
   Uint8Array.from({ length: bytes }, (_, i) => (i * 31 + seed * 17 + (i >> 9)) & 0xff)

@@ -7,7 +7,7 @@ import { WriteLatch } from '../../../src/storage/write-latch.ts'
 import { type DiskError, FailingDisk, whyNoFailingDisk } from '../../support/disk/failing-disk.ts'
 import { temporaryDirectory } from './temp-store.ts'
 
-const PROGRAM = new URL('../../support/disk/write-batches.ts', import.meta.url).pathname
+const PROGRAM = new URL('./write-batches.ts', import.meta.url).pathname
 
 const run = async (error: DiskError, skipped: number, count: number) => {
   const path = await temporaryDirectory()

@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import { Builders, endless, type Program, work } from '../../../support/builders.ts'
+import { Builders, endless, type Program, work } from './builders.ts'
 
 const BLOCKS = 200
 /** Accounts of an honest client; each sends again when its last transaction is included. */

@@ -13,7 +13,7 @@ import { putLoggedBlock } from '../../../support/logged-chain.ts'
 import { SEED } from '../../../support/seed.ts'
 import { temporaryDirectory } from '../../storage/temp-store.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../../support/disk/index-logs.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('./index-logs.ts', import.meta.url))
 
 /** `KILLS=50 npx vitest run --project unit log-index-kills`: the long form. */
 const KILLS = Number(process.env['KILLS'] ?? 4)

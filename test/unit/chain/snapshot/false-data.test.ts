@@ -24,7 +24,7 @@ import { rewardOf, validatorKey, validatorOf } from '../../../support/council-ge
 import type { NetNode } from '../../../support/network/net-node.ts'
 import { MINER } from '../../../support/powchain/headers.ts'
 import { solved } from '../../../support/powchain/proof-chain.ts'
-import { CYCLE, type Offer, SnapshotNet } from '../../../support/snapshot-net.ts'
+import { CYCLE, type Offer, SnapshotNet } from './snapshot-net.ts'
 
 const NUMBER = 10 * CYCLE
 /** Proof headers in the blocks before the snapshot's: `paidHeaders` of them are not needed for a long state. */

@@ -14,7 +14,7 @@ import {
   WRITER,
   withTraces,
   writeCall,
-} from '../../../support/trace-chain.ts'
+} from './trace-chain.ts'
 
 interface StructLogs {
   readonly gas: number

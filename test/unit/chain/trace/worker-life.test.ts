@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads'
 import { afterEach, expect, test, vi } from 'vitest'
 import { TRACE_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { sleep } from '../../../support/node-process.ts'
-import { CALL_TRACE, readJson, withTraces } from '../../../support/trace-chain.ts'
+import { CALL_TRACE, readJson, withTraces } from './trace-chain.ts'
 
 const IDLE_MS = TRACE_LIMITS.idleWorkerMs
 

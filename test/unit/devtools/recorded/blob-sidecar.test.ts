@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type SidecarVersion, stripBlobSidecar } from '../../../../devtools/recorded/blob-sidecar.ts'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import { decodeRlpList, encodeRlp, type RlpItem } from '../../../../src/primitives/rlp/rlp.ts'
-import { type RecordedCase, recordedCases } from '../../../support/recorded/cases.ts'
+import { type RecordedCase, recordedCases } from '../../../conformance/recorded-cases.ts'
 
 const exchangeOf = (name: string): RecordedCase['exchanges'][number] => {
   const [exchange] = recordedCases().find(recorded => recorded.name === name)?.exchanges ?? []

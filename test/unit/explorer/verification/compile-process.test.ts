@@ -8,7 +8,7 @@ import { parseStandardInput, standardInput } from '@tandem/explorer/verification
 import { VerificationQueue } from '@tandem/explorer/verification/jobs/verification-queue.ts'
 import { expect, test, vi } from 'vitest'
 import { withTempDir } from '../../../support/devnet.ts'
-import { buildOf, compileAnew, inputOf } from '../../../support/explorer/verified-contracts.ts'
+import { buildOf, compileAnew, inputOf } from './verified-contracts.ts'
 
 // The priority of compilations is low: a busy machine leaves them little time.
 vi.setConfig({ testTimeout: 600_000 })

@@ -4,7 +4,7 @@ import type { VerifiedContract } from '@tandem/explorer/store/contract-store.ts'
 import { SourceAllowance } from '@tandem/explorer/verification/jobs/source-allowance.ts'
 import { Verifier } from '@tandem/explorer/verification/jobs/verifier.ts'
 import { expect, test, vi } from 'vitest'
-import { buildOf, compileNamed, inputOf, VERSION } from '../../../support/explorer/verified-contracts.ts'
+import { buildOf, compileNamed, inputOf, VERSION } from './verified-contracts.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
 

@@ -12,8 +12,8 @@ import { createdCode } from '@tandem/explorer/verification/verification.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { ROOT } from '../../../support/devnet.ts'
 import { FailingDisk, whyNoFailingDisk } from '../../../support/disk/failing-disk.ts'
-import { RandomBlocks } from '../../../support/explorer/random-blocks.ts'
-import { storedContract } from '../../../support/explorer/stored-contract.ts'
+import { RandomBlocks } from '../random-blocks.ts'
+import { storedContract } from '../stored-contract.ts'
 
 const folder = (): string => {
   const dir = mkdtempSync(join(tmpdir(), 'tandem-contracts-'))
@@ -44,7 +44,7 @@ test.skipIf(why !== undefined)(
     const dir = folder()
     const disk = new FailingDisk(dir)
     onTestFinished(() => disk.remove())
-    const modules = ['packages/explorer/store/sqlite/sqlite-contracts.ts', 'test/support/explorer/stored-contract.ts']
+    const modules = ['packages/explorer/store/sqlite/sqlite-contracts.ts', 'test/unit/explorer/stored-contract.ts']
     const run = (digits: string): readonly string[] => {
       const args = ['--input-type=module', '-e', PROGRAM, ...modules.map(name => join(ROOT, name))]
       const env = { ...process.env, ...disk.env, CONTRACTS: digits }

@@ -7,15 +7,7 @@ import { CHAIN_ID } from '../../../support/chain.ts'
 import { type ApiRig, withApi } from '../../../support/explorer/api-rig.ts'
 import { withPages } from '../../../support/explorer/page-rig.ts'
 import { senderOn } from '../../../support/explorer/token-chain.ts'
-import {
-  compileNamed,
-  counterArguments,
-  inputOf,
-  linked,
-  OLDER,
-  SOURCES,
-  VERSION,
-} from '../../../support/explorer/verified-contracts.ts'
+import { compileNamed, counterArguments, inputOf, linked, OLDER, SOURCES, VERSION } from './verified-contracts.ts'
 
 // Each submission compiles in a process of its own, whose priority is low: a busy machine leaves it little time.
 vi.setConfig({ testTimeout: 600_000 })

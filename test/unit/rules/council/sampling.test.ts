@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { faultsOf, toleratedFaults } from '../../../../src/rules/council/quorum.ts'
-import { hypergeometricTail, samplingTable } from '../../../support/sampling.ts'
+import { hypergeometricTail, samplingTable } from './sampling.ts'
 
 test('the table of docs/design/council.md is what the hypergeometric distribution says', () => {
   const page = readFileSync(new URL('../../../../docs/design/council.md', import.meta.url), 'utf8')

@@ -2,7 +2,7 @@ import { createRandom } from '@tandem/base/random.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { proofTarget } from '../../../../src/rules/proof/proof-target.ts'
-import { responseTimes } from '../../../support/proof/response-time.ts'
+import { responseTimes } from './response-time.ts'
 
 /*
  * The difficulty rule as a closed loop: miners of a hash rate, exponential solve times, anchors up to ten main blocks old, one main block

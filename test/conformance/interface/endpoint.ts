@@ -1,6 +1,6 @@
 import { NAMESPACES, type NetworkName } from '../../../src/config/networks.ts'
-import type { Answer } from '../rpc/rig.ts'
-import { Socket } from '../rpc/socket.ts'
+import type { Answer } from '../../support/rpc/rig.ts'
+import { Socket } from '../../support/rpc/socket.ts'
 import { interfaceRows } from './rows.ts'
 
 type Transport = 'HTTP' | 'WebSocket' | 'operator port'

@@ -7,10 +7,10 @@ import type { SignedMessage } from '../../../src/primitives/consensus/message.ts
 import type { RoundChangePayload } from '../../../src/primitives/consensus/vote.ts'
 import { proposerIndex } from '../../../src/rules/council/proposer-turns.ts'
 import { quorumOf } from '../../../src/rules/council/quorum.ts'
-import { CORE_LIMITS } from './core-bench.ts'
-import { makeBlock } from './ledger.ts'
-import { committeeOf } from './member.ts'
-import type { Said } from './said.ts'
+import { CORE_LIMITS } from '../../support/consensus/core-bench.ts'
+import { makeBlock } from '../../support/consensus/ledger.ts'
+import { committeeOf } from '../../support/consensus/member.ts'
+import type { Said } from '../../support/consensus/said.ts'
 
 const NO_SIGNATURE = new Uint8Array(65)
 

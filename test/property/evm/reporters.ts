@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { type EvmFork, isForkSince } from '../../../src/config/forks.ts'
 import { OPCODES, opcodesOf } from '../../../src/evm/opcodes.ts'
-import type { Random } from '../../property/executor-plans.ts'
+import type { Random } from '../executor-plans.ts'
 
 /*
  * Short programs that show what they see: each statement leaves a word in memory, and all of it is the output. So few opcodes run

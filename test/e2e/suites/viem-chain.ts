@@ -12,7 +12,7 @@ import {
   type TransactionReceipt,
   walletActions,
 } from 'viem'
-import { type RunningNode, startDevnet } from '../devnet.ts'
+import { type RunningNode, startDevnet } from '../../support/devnet.ts'
 import type { Artifact } from './artifact.ts'
 import { SUITE_FLAGS } from './flags.ts'
 

@@ -11,7 +11,7 @@ export interface RecordedCase {
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json }
 
-const DATA = new URL('../../conformance/data/execution-apis/io.json.gz', import.meta.url)
+const DATA = new URL('./data/execution-apis/io.json.gz', import.meta.url)
 
 /** `//` comments, `>> request` and `<< answer`, one a line. */
 const parseCase = (name: string, text: string): RecordedCase => {

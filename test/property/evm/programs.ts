@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { EvmFork } from '../../../src/config/forks.ts'
 import { OPCODES, opcodesOf } from '../../../src/evm/opcodes.ts'
-import type { Random } from '../../property/executor-plans.ts'
+import type { Random } from '../executor-plans.ts'
 
 /*
  * Random programs that keep account of the stack, so that most of them run far: arithmetic on words as bugs like them, memory, storage,

@@ -1,7 +1,7 @@
 import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import { startNode } from '../../../src/node/node.ts'
-import { devGenesis, VALIDATOR_KEY } from '../chain.ts'
+import { startNode } from '../../src/node/node.ts'
+import { devGenesis, VALIDATOR_KEY } from '../support/chain.ts'
 
 /* Program of tests: a node of one validator with small segments, whose blocks are final. Prints its URL; ends with a signal. */
 

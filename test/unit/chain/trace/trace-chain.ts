@@ -1,14 +1,14 @@
 import { assert } from '@tandem/base/assert.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import { createTraces } from '../../src/node/parts/reads.ts'
-import type { Block } from '../../src/primitives/block.ts'
-import { createAddress } from '../../src/primitives/receipt/address.ts'
-import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
-import { DEFAULT_TRACE } from '../../src/rpc/codecs/trace.ts'
-import type { TraceAnswer, TracedBlock } from '../../src/rpc/ports.ts'
-import { deployer } from '../unit/evm/world.ts'
-import { ACCOUNT_KEYS, ACCOUNTS, signedRaw, type TestChain, withChain } from './chain.ts'
+import { createTraces } from '../../../../src/node/parts/reads.ts'
+import type { Block } from '../../../../src/primitives/block.ts'
+import { createAddress } from '../../../../src/primitives/receipt/address.ts'
+import type { UnsignedTransaction } from '../../../../src/primitives/transaction/transaction-encoding.ts'
+import { DEFAULT_TRACE } from '../../../../src/rpc/codecs/trace.ts'
+import type { TraceAnswer, TracedBlock } from '../../../../src/rpc/ports.ts'
+import { ACCOUNT_KEYS, ACCOUNTS, signedRaw, type TestChain, withChain } from '../../../support/chain.ts'
+import { deployer } from '../../evm/world.ts'
 
 /** SSTORE of two words of call data: value, slot. */
 export const WRITER = hexToBytes('0x5f356020355500')

@@ -7,7 +7,7 @@ import {
   JsonRpcProvider,
   type JsonRpcSigner,
 } from 'ethers'
-import { type RunningNode, startDevnet } from '../devnet.ts'
+import { type RunningNode, startDevnet } from '../../support/devnet.ts'
 import type { Artifact } from './artifact.ts'
 import { SUITE_FLAGS } from './flags.ts'
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
-import type { EvmFork } from '../../../../src/config/forks.ts'
-import { eventually } from '../../node-process.ts'
+import type { EvmFork } from '../../../src/config/forks.ts'
+import { eventually } from '../../support/node-process.ts'
 
 /* anvil, whose EVM is revm: a program of others that shares nothing with this node or with EthereumJS. */
 

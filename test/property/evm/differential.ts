@@ -6,13 +6,13 @@ import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { Engine, EngineMessage } from '../../../src/evm/engine.ts'
 import { createWasmEngine } from '../../../src/evm/engines/wasm/wasm-engine.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
-import { createRandom } from '../../property/executor-plans.ts'
+import { type Effects, effectsIn, effectsText } from '../../support/evm/compare.ts'
+import { sameEffects } from '../../support/evm/same-effects.ts'
+import { createStepOracle } from '../../support/step-oracle.ts'
 import type { MemoryState } from '../../unit/state/memory-state.ts'
-import { createStepOracle } from '../step-oracle.ts'
+import { createRandom } from '../executor-plans.ts'
 import { changeCode, nextMessage, randomCase, withLessGas } from './cases.ts'
-import { type Effects, effectsIn, effectsText } from './compare.ts'
 import type { RealContract } from './real-contracts.ts'
-import { sameEffects } from './same-effects.ts'
 
 /*
  * Long form of the differential test: random worlds with many messages each, since a world costs more than thirty runs. A message runs on

@@ -3,7 +3,7 @@ import { compileContracts } from '@tandem/explorer/verification/compiler/compile
 import { type CompilerBuild, CompilerList } from '@tandem/explorer/verification/compiler/compiler-list.ts'
 import { type SourceInput, standardInput } from '@tandem/explorer/verification/input/standard-input.ts'
 import type { CompiledContract } from '@tandem/explorer/verification/match/compiled-contract.ts'
-import { keptValue } from '../solc-cache.ts'
+import { keptValue } from '../../../support/solc-cache.ts'
 
 /** Sources that tests verify: a library, a contract that is linked to it, and one that creates another. */
 export const SOURCES = {

@@ -7,9 +7,9 @@ import { NETWORKS, type NetworkName } from '../../../src/config/networks.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
-import { signedRaw } from '../chain.ts'
-import { type RunningNode, startNode } from '../devnet.ts'
-import { eventually } from '../node-process.ts'
+import { signedRaw } from '../../support/chain.ts'
+import { type RunningNode, startNode } from '../../support/devnet.ts'
+import { eventually } from '../../support/node-process.ts'
 import { type Endpoint, httpEndpoint, socketEndpoint } from './endpoint.ts'
 
 const keyOf = (name: string): Uint8Array => keccak256(new TextEncoder().encode(`interface ${name}`))

@@ -3,9 +3,9 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import { Indexer, type IndexerState } from '@tandem/explorer/indexer/indexer.ts'
 import { openIndex } from '@tandem/explorer/store/open-index.ts'
 import { Store } from '../../../src/storage/store.ts'
-import { testGenesis } from '../chain.ts'
-import { localCall } from './source/local-calls.ts'
-import { localChainOf } from './token-chain.ts'
+import { testGenesis } from '../../support/chain.ts'
+import { localCall } from '../../support/explorer/source/local-calls.ts'
+import { localChainOf } from '../../support/explorer/token-chain.ts'
 
 /* A process that fills an index a block or a few at a time, one transaction for each line it is sent, for tests that end it at any instant. */
 

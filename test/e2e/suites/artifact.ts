@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import { ROOT } from '../devnet.ts'
-import { compileSolidity, type SolidityOptions } from '../solidity.ts'
+import { ROOT } from '../../support/devnet.ts'
+import { compileSolidity, type SolidityOptions } from '../../support/solidity.ts'
 
 /** Contract ready to be deployed. */
 export interface Artifact {

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import type { Random } from '../../property/executor-plans.ts'
-import { ROOT } from '../devnet.ts'
-import { compileSolidity } from '../solidity.ts'
+import { ROOT } from '../../support/devnet.ts'
+import { compileSolidity } from '../../support/solidity.ts'
+import type { Random } from '../executor-plans.ts'
 
 /* Contracts in use elsewhere, as compiled by their authors: the council, OpenZeppelin's and Uniswap's; on request some on Solady. */
 

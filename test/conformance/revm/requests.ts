@@ -1,8 +1,8 @@
 import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
-import type { EvmFork } from '../../../../src/config/forks.ts'
-import type { BlockEnv } from '../../../../src/evm/block-env.ts'
-import type { MemoryState } from '../../../unit/state/memory-state.ts'
-import type { RealContract } from '../real-contracts.ts'
+import type { EvmFork } from '../../../src/config/forks.ts'
+import type { BlockEnv } from '../../../src/evm/block-env.ts'
+import type { RealContract } from '../../property/evm/real-contracts.ts'
+import type { MemoryState } from '../../unit/state/memory-state.ts'
 import type { RpcRequest, RpcResponse } from './anvil.ts'
 
 /* Parts of the requests that bring a world to another EVM. */

@@ -1,18 +1,24 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import { NETWORKS } from '../../src/config/networks.ts'
-import { AdaptiveBuildBudget } from '../../src/consensus/timing/build-budget.ts'
-import type { BlockEnv } from '../../src/evm/block-env.ts'
-import type { Engine, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../src/evm/engine.ts'
-import { createExecutor } from '../../src/evm/engines/executor.ts'
-import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
-import { Journal } from '../../src/state/journal/journal.ts'
-import { TxPool } from '../../src/txpool/pool.ts'
-import { PoolService } from '../../src/txpool/pool-service.ts'
-import { env } from '../unit/evm/world.ts'
-import { MemoryState, memoryAccount } from '../unit/state/memory-state.ts'
-import { Accounts, address, FLOOR, transaction } from '../unit/txpool/fixtures.ts'
+import { NETWORKS } from '../../../../src/config/networks.ts'
+import { AdaptiveBuildBudget } from '../../../../src/consensus/timing/build-budget.ts'
+import type { BlockEnv } from '../../../../src/evm/block-env.ts'
+import type {
+  Engine,
+  EngineMessage,
+  EngineOptions,
+  EngineResult,
+  InterruptedError,
+} from '../../../../src/evm/engine.ts'
+import { createExecutor } from '../../../../src/evm/engines/executor.ts'
+import type { Transaction } from '../../../../src/primitives/transaction/transaction.ts'
+import { Journal } from '../../../../src/state/journal/journal.ts'
+import { TxPool } from '../../../../src/txpool/pool.ts'
+import { PoolService } from '../../../../src/txpool/pool-service.ts'
+import { env } from '../../evm/world.ts'
+import { MemoryState, memoryAccount } from '../../state/memory-state.ts'
+import { Accounts, address, FLOOR, transaction } from '../../txpool/fixtures.ts'
 
 /** Processor time and gas of a message of so much gas in a block. */
 export type Program = (gas: bigint, number: number) => { readonly ms: number; readonly gas: bigint }

@@ -1,11 +1,11 @@
 import type { DecidedBlock } from '../../../src/consensus/ports.ts'
 import { scanWal } from '../../../src/consensus/wal/wal-format.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
-import { Ledger } from './ledger.ts'
-import { ManualClock } from './manual-clock.ts'
-import { createMember } from './member.ts'
-import { MemoryFiles } from './memory-files.ts'
-import { Mesh } from './mesh.ts'
+import { Ledger } from '../../support/consensus/ledger.ts'
+import { ManualClock } from '../../support/consensus/manual-clock.ts'
+import { createMember } from '../../support/consensus/member.ts'
+import { MemoryFiles } from '../../support/consensus/memory-files.ts'
+import { Mesh } from '../../support/consensus/mesh.ts'
 
 export interface RecordedMember {
   readonly index: number

@@ -1,7 +1,7 @@
 import { silentLogger } from '@tandem/base/logger.ts'
-import { LogIndexer } from '../../../src/chain/logs/log-indexer.ts'
-import { runLogJob } from '../../../src/chain/logs/log-jobs.ts'
-import { Store } from '../../../src/storage/store.ts'
+import { LogIndexer } from '../../../../src/chain/logs/log-indexer.ts'
+import { runLogJob } from '../../../../src/chain/logs/log-jobs.ts'
+import { Store } from '../../../../src/storage/store.ts'
 
 /* Program of tests: indexes the logs of the blocks from `earliest` to `head` in small steps, until it is killed or has nothing left. */
 

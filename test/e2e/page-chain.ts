@@ -1,10 +1,10 @@
 import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { createAddress } from '../../../src/primitives/receipt/address.ts'
-import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
-import { signedRaw } from '../chain.ts'
-import { eventually, type RunningNode } from '../devnet.ts'
-import { compileSolidity } from '../solidity.ts'
-import { TOKEN_SOURCE, tokenContracts, transferData } from './token-chain.ts'
+import { createAddress } from '../../src/primitives/receipt/address.ts'
+import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
+import { signedRaw } from '../support/chain.ts'
+import { eventually, type RunningNode } from '../support/devnet.ts'
+import { TOKEN_SOURCE, tokenContracts, transferData } from '../support/explorer/token-chain.ts'
+import { compileSolidity } from '../support/solidity.ts'
 
 const SOURCE = `
 // SPDX-License-Identifier: MIT
