@@ -15,7 +15,7 @@ import { generateNodeKey } from '../src/network/transport/node-key.ts'
 import type { Records } from '../src/network/transport/secure-channel.ts'
 import { blockCodec } from '../test/support/consensus/ledger.ts'
 import { DOMAIN } from '../test/support/consensus/member.ts'
-import { mutate, talk } from '../test/support/hostile/mutate.ts'
+import { mutate, TALK } from '../test/support/hostile/mutate.ts'
 import { framesOf } from '../test/support/network/frames.ts'
 import { LogBook } from '../test/support/network/net-node.ts'
 import { wire } from '../test/support/network/raw-peer.ts'
@@ -202,10 +202,10 @@ let warmMib = 0
 for (let at = 0; at < cases; at++) {
   const peer = someone()
   if (random.chance(0.6)) {
-    peer.push(concatBytes(node.greeting(peer.id), mutate(talk(), random)))
+    peer.push(concatBytes(node.greeting(peer.id), mutate(TALK, random)))
   } else {
     inHandshake++
-    peer.push(mutate(concatBytes(node.greeting(peer.id), talk()), random))
+    peer.push(mutate(concatBytes(node.greeting(peer.id), TALK), random))
   }
   peer.close()
   if (at % BATCH !== BATCH - 1) continue

@@ -10,14 +10,14 @@ import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { POOL_LIMITS } from '../src/config/limits/pool.ts'
 import { NETWORKS } from '../src/config/networks.ts'
-import { keccak256, keccak256Hex } from '../src/crypto/hash.ts'
-import { addressFromPrivateKey, sign } from '../src/crypto/signature.ts'
+import { keccak256Hex } from '../src/crypto/hash.ts'
+import { addressFromPrivateKey } from '../src/crypto/signature.ts'
 import { decodeTransaction, type Transaction, withSender } from '../src/primitives/transaction/transaction.ts'
-import { encodeTransaction, signingPayload } from '../src/primitives/transaction/transaction-encoding.ts'
 import { createJournalFile } from '../src/txpool/journal-file.ts'
 import { TxPool } from '../src/txpool/pool.ts'
 import { PoolService } from '../src/txpool/pool-service.ts'
 import { TransactionJournal } from '../src/txpool/transaction-journal.ts'
+import { signedBy } from '../test/support/signed-by.ts'
 
 const GWEI = 10n ** 9n
 const COUNT = POOL_LIMITS.pending
@@ -46,9 +46,7 @@ const transfers = (senders: number): Uint8Array[] => {
       data: EMPTY_BYTES,
       accessList: [],
     }
-    const signature = sign(keccak256(signingPayload(unsigned)), privateKey(i % senders))
-    const yParity = signature[64] === 0 ? 0 : 1
-    out.push(encodeTransaction(unsigned, { yParity, r: signature.subarray(0, 32), s: signature.subarray(32, 64) }).raw)
+    out.push(signedBy(unsigned, privateKey(i % senders)).raw)
   }
   return out
 }

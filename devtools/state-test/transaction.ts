@@ -13,6 +13,7 @@ import {
 } from '../../src/primitives/transaction/transaction.ts'
 import {
   encodeTransaction,
+  signatureParts,
   signingPayload,
   type UnsignedTransaction,
 } from '../../src/primitives/transaction/transaction-encoding.ts'
@@ -84,7 +85,6 @@ export const transactionFromTest = (fixture: Fixture, post: FixturePost, fork: E
   const unsigned = fieldsOf(fixture, post, fork)
   const secret = hexToBytes(fixture.transaction.secretKey)
   const signature = sign(keccak256(signingPayload(unsigned)), secret)
-  const yParity = signature[64] === 1 ? 1 : 0
-  const decoded = encodeTransaction(unsigned, { yParity, r: signature.subarray(0, 32), s: signature.subarray(32, 64) })
+  const decoded = encodeTransaction(unsigned, signatureParts(signature))
   return withSender(decoded, { hash: keccak256Hex(decoded.raw), from: addressFromPrivateKey(secret) })
 }

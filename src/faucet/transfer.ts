@@ -5,6 +5,7 @@ import { addressFromPrivateKey, sign } from '../crypto/signature.ts'
 import { decodeTransaction } from '../primitives/transaction/transaction.ts'
 import {
   encodeTransaction,
+  signatureParts,
   signingPayload,
   type UnsignedTransaction,
 } from '../primitives/transaction/transaction-encoding.ts'
@@ -35,12 +36,7 @@ export const createFaucetAccount = (privateKey: Uint8Array, chainId: number) => 
       accessList: [],
     }
     const signature = sign(keccak256(signingPayload(unsigned)), privateKey)
-    const yParity = signature[64] === 1 ? 1 : 0
-    const { raw } = encodeTransaction(unsigned, {
-      yParity,
-      r: signature.subarray(0, 32),
-      s: signature.subarray(32, 64),
-    })
+    const { raw } = encodeTransaction(unsigned, signatureParts(signature))
     return { raw: bytesToHex(raw), hash: keccak256Hex(raw) }
   },
 })

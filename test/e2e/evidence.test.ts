@@ -1,12 +1,11 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { parseGenesis } from '../../src/config/genesis/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
-import { drawCommittee } from '../../src/consensus/committee.ts'
 import { encodeEvidence } from '../../src/consensus/evidence/codec.ts'
 import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import { parsePeerUrl } from '../../src/network/identity/peer-url.ts'
@@ -14,8 +13,7 @@ import type { ChainDomain } from '../../src/network/messages/control-messages.ts
 import { startNode } from '../../src/node/node.ts'
 import { blockVoteDigest, type Prepare } from '../../src/primitives/consensus/vote.ts'
 import type { NodeOfMany } from '../support/committee.ts'
-import { settledMembers } from '../support/consensus/eligible.ts'
-import { seedWithoutProofs } from '../support/consensus/seed-without-proofs.ts'
+import { membersInCycle } from '../support/consensus/eligible.ts'
 import { encodeCouncilCall } from '../support/council-contract.ts'
 import { CouncilOfNodes, validatorKey, validatorOf } from '../support/council-nodes.ts'
 import { RawPeer } from '../support/network/raw-peer.ts'
@@ -33,12 +31,7 @@ class DoubleSigner {
     this.address = addressFromPrivateKey(key)
     this.#key = key
     this.#domain = domain
-    const seed = hexToBytes(seedWithoutProofs(domain.genesisHash, 0))
-    this.#index = drawCommittee(settledMembers(council), {
-      committeeSize: council.length,
-      seed,
-      first: 1,
-    }).members.indexOf(this.address)
+    this.#index = membersInCycle(council, domain.genesisHash).indexOf(this.address)
   }
 
   prepare(number: number, blockHash: Hex): Prepare {

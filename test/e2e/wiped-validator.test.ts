@@ -1,8 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { hexToBytes } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { drawCommittee } from '../../src/consensus/committee.ts'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
 import { sign } from '../../src/crypto/signature.ts'
 import { parsePeerUrl } from '../../src/network/identity/peer-url.ts'
@@ -13,8 +11,7 @@ import { certificateFromSigners } from '../../src/primitives/consensus/certifica
 import { blockVoteDigest } from '../../src/primitives/consensus/vote.ts'
 import { decodeRlpList, encodeRlp } from '../../src/primitives/rlp/rlp.ts'
 import { Committee, type NodeOfMany } from '../support/committee.ts'
-import { settledMembers } from '../support/consensus/eligible.ts'
-import { seedWithoutProofs } from '../support/consensus/seed-without-proofs.ts'
+import { membersInCycle } from '../support/consensus/eligible.ts'
 import { RawPeer } from '../support/network/raw-peer.ts'
 import { eventually } from '../support/node-process.ts'
 
@@ -52,12 +49,8 @@ const archiveOf = async (node: NodeOfMany, count: number): Promise<readonly Seal
 
 /** The same decisions by the seals of all others: what a member can keep of a height in which the victim's vote came last. */
 const withoutSealOf = (victim: NodeOfMany, archive: readonly SealedBlock[]): readonly SealedBlock[] => {
-  const { genesisHash } = committee.domain
-  const members = drawCommittee(settledMembers(committee.nodes.map(({ validator }) => validator)), {
-    committeeSize: committee.nodes.length,
-    seed: hexToBytes(seedWithoutProofs(genesisHash, 0)),
-    first: 1,
-  }).members
+  const validators = committee.nodes.map(({ validator }) => validator)
+  const members = membersInCycle(validators, committee.domain.genesisHash)
   return archive.map(({ block, certificate: { round } }, index) => {
     const [header] = decodeRlpList(block)
     const vote = { type: 'commit', number: index + 1, round, blockHash: keccak256Hex(encodeRlp(header!)) } as const

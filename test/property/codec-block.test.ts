@@ -17,8 +17,8 @@ import { decodeRlp, encodeRlp } from '../../src/primitives/rlp/rlp.ts'
 import { decodeTransaction } from '../../src/primitives/transaction/transaction.ts'
 import { ACCOUNT_KEYS, signedRaw } from '../support/chain.ts'
 import { SEED } from '../support/seed.ts'
-import { damaged, expectStrict } from '../support/strict-codec.ts'
 import { certificate, extraData, header, log, receipt } from './block-arbitraries.ts'
+import { damaged, expectStrict } from './strict-codec.ts'
 
 const property = <Value>(arbitrary: fc.Arbitrary<Value>, check: (value: Value) => void, numRuns = 400) =>
   fc.assert(fc.property(arbitrary, check), { seed: SEED, numRuns })

@@ -6,14 +6,13 @@ import { MAX_UINT64, uint64FromBigint } from '@tandem/base/uint64.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { recoverTransaction } from '../../devtools/state-test/transaction-sender.ts'
-import { keccak256 } from '../../src/crypto/hash.ts'
-import { sign } from '../../src/crypto/signature.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../src/primitives/transaction/transaction.ts'
 import {
   encodeTransaction,
   signingPayload,
   type UnsignedTransaction,
 } from '../../src/primitives/transaction/transaction-encoding.ts'
+import { signedBy } from '../support/signed-by.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 
@@ -85,15 +84,6 @@ const setCode = fc
   .map(({ fee, ...rest }): UnsignedTransaction => ({ ...rest, type: 4, maxFeePerGas: fee, maxPriorityFeePerGas: 0n }))
 const unsigned = fc.oneof(legacy, withList, dynamic, setCode)
 const key = fc.bigInt({ min: 1n, max: 2n ** 255n }).map(n => Buffer.from(n.toString(16).padStart(64, '0'), 'hex'))
-
-const signedBy = (tx: UnsignedTransaction, privateKey: Uint8Array): DecodedTransaction => {
-  const signature = sign(keccak256(signingPayload(tx)), privateKey)
-  return encodeTransaction(tx, {
-    r: signature.subarray(0, 32),
-    s: signature.subarray(32, 64),
-    yParity: signature[64] as 0 | 1,
-  })
-}
 
 const chains = new Map<number, Common>()
 const commonOf = (chainId: number): Common => {

@@ -14,7 +14,7 @@ import {
   type Vote,
 } from '../../src/primitives/consensus/vote.ts'
 import { SEED } from '../support/seed.ts'
-import { damaged, expectStrict } from '../support/strict-codec.ts'
+import { damaged, expectStrict } from './strict-codec.ts'
 
 const run = <T>(arbitrary: fc.Arbitrary<T>, check: (value: T) => unknown, numRuns = 300) =>
   fc.assert(

@@ -10,8 +10,8 @@ import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src
 import { PROOF_HEADER_BYTES } from '../../src/primitives/proof-header.ts'
 import { encodeRlp } from '../../src/primitives/rlp/rlp.ts'
 import { SEED } from '../support/seed.ts'
-import { damaged, expectStrict } from '../support/strict-codec.ts'
 import { PAYLOADS } from './network-arbitraries.ts'
+import { damaged, expectStrict } from './strict-codec.ts'
 
 const NAMES = Object.keys(MESSAGES) as MessageName[]
 const run = <T>(arbitrary: fc.Arbitrary<T>, check: (value: T) => unknown, numRuns = 100) =>

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { assert } from '@tandem/base/assert.ts'
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
@@ -10,7 +9,7 @@ import { Chain } from '../../src/chain/chain.ts'
 import type { Genesis } from '../../src/config/genesis/genesis.ts'
 import { BUILD_LIMITS } from '../../src/config/limits/execution.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
-import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import type { Engine } from '../../src/evm/engine.ts'
 import { createExecutor } from '../../src/evm/engines/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
@@ -19,11 +18,8 @@ import { openChain } from '../../src/node/parts/open-chain.ts'
 import { createPoolParts } from '../../src/node/parts/pool.ts'
 import type { Block } from '../../src/primitives/block.ts'
 import type { Certificate } from '../../src/primitives/consensus/certificate.ts'
-import {
-  encodeTransaction,
-  signingPayload,
-  type UnsignedTransaction,
-} from '../../src/primitives/transaction/transaction-encoding.ts'
+import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
+import { signedBy } from './signed-by.ts'
 
 export const CHAIN_ID = 1_998_999
 export const keyOf = (seed: number): Uint8Array => keccak256(Uint8Array.of(0x6b, seed))
@@ -61,10 +57,7 @@ export const signedRaw = (key: Uint8Array, fields: Partial<UnsignedTransaction>)
     accessList: [],
     ...fields,
   }
-  const signature = sign(keccak256(signingPayload(unsigned)), key)
-  const yParity = signature[64]
-  assert(yParity === 0 || yParity === 1, 'a recovery bit')
-  return encodeTransaction(unsigned, { r: signature.subarray(0, 32), s: signature.subarray(32, 64), yParity }).raw
+  return signedBy(unsigned, key).raw
 }
 
 /** A clock that stands at genesis and moves when told. */

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
-import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
-import {
-  encodeTransaction,
-  signingPayload,
-  type UnsignedTransaction,
-} from '../../src/primitives/transaction/transaction-encoding.ts'
+import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
+import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
 import { PATIENCE_MS, rpc } from './devnet.ts'
+import { signedBy } from './signed-by.ts'
 import { compileSolidity } from './solidity.ts'
 
 /** A transaction as its sender keeps it. */
@@ -45,12 +42,7 @@ export const signerOf = (privateKey: Hex, chainId: number): ((fields: Fields) =>
       accessList: [],
       ...fields,
     }
-    const signature = sign(keccak256(signingPayload(unsigned)), key)
-    const { raw } = encodeTransaction(unsigned, {
-      yParity: signature[64] === 0 ? 0 : 1,
-      r: signature.subarray(0, 32),
-      s: signature.subarray(32, 64),
-    })
+    const { raw } = signedBy(unsigned, key)
     return { raw: bytesToHex(raw), hash: bytesToHex(keccak256(raw)), from, nonce: fields.nonce }
   }
 }

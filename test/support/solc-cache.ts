@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ import { deserialize, serialize } from 'node:v8'
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FOLDER = join(ROOT, 'node_modules', '.cache', 'test-contracts')
+const FOLDER = join(ROOT, 'node_modules', '.cache', 'compiled-contracts')
 
 interface Solc {
   version(): string
@@ -21,36 +21,28 @@ interface Solc {
 /** Reads a source that another imports, from an npm package. */
 const readImport = (path: string) => ({ contents: readFileSync(join(ROOT, 'node_modules', path), 'utf8') })
 
-const compiler = (): Solc => createRequire(import.meta.url)('solc') as Solc
-
-/** Packages, whose versions decide what is compiled by what. */
-const packages = (): Buffer => readFileSync(join(ROOT, 'package-lock.json'))
-
-const fileOf = (text: string): string =>
-  join(FOLDER, createHash('sha256').update(packages()).update(text).digest('hex'))
-
-const read = (file: string): string | undefined => {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
-  }
+/** File of what is kept for a text and these packages, whose versions decide what is compiled by what. */
+const fileOf = (text: string): string => {
+  const packages = readFileSync(join(ROOT, 'package-lock.json'))
+  return join(FOLDER, createHash('sha256').update(packages).update(text).digest('hex'))
 }
 
-const write = (file: string, said: string): void => {
+const read = <T>(file: string): T | undefined => (existsSync(file) ? (deserialize(readFileSync(file)) as T) : undefined)
+
+const write = (file: string, value: unknown): void => {
   mkdirSync(FOLDER, { recursive: true })
   // Whole or not there, also for a test file that reads it at this moment.
   const own = `${file}.${randomUUID()}`
-  writeFileSync(own, said)
+  writeFileSync(own, serialize(value))
   renameSync(own, file)
 }
 
 /** Returns what the compiler said the first time, for this text and these packages. */
 const kept = (text: string, ask: (solc: Solc) => string): string => {
   const file = fileOf(text)
-  const before = read(file)
+  const before = read<string>(file)
   if (before !== undefined) return before
-  const said = ask(compiler())
+  const said = ask(createRequire(import.meta.url)('solc') as Solc)
   write(file, said)
   return said
 }
@@ -58,10 +50,8 @@ const kept = (text: string, ask: (solc: Solc) => string): string => {
 /** Returns what `make` gave the first time, for this text and these packages; a value that threads could exchange. */
 export const keptValue = async <T>(text: string, make: () => Promise<T>): Promise<T> => {
   const file = fileOf(text)
-  const before = read(file)
-  if (before !== undefined) return deserialize(Buffer.from(before, 'base64')) as T
-  const value = await make()
-  write(file, serialize(value).toString('base64'))
+  const value = read<T>(file) ?? (await make())
+  if (!existsSync(file)) write(file, value)
   return value
 }
 

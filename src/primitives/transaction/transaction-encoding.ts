@@ -19,6 +19,13 @@ export const signingPayload = (tx: UnsignedTransaction): Uint8Array => {
   return encodeRlp(tx.chainId === undefined ? fields : [...fields, uintItem(tx.chainId), EMPTY_BYTES, EMPTY_BYTES])
 }
 
+/** Parts of a signature of 65 bytes: r, s and the parity of y. */
+export const signatureParts = (signature: Uint8Array): TransactionSignature => ({
+  yParity: signature[64] === 1 ? 1 : 0,
+  r: signature.subarray(0, 32),
+  s: signature.subarray(32, 64),
+})
+
 /** Signed serialisation, decoded again so that it passes the checks of any other. Throws TRANSACTION_MALFORMED. */
 export const encodeTransaction = (tx: UnsignedTransaction, signature: TransactionSignature): DecodedTransaction =>
   decodeTransaction(serializeTransaction(tx, signature))

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { bytesToHex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../../src/evm/engine.ts'
@@ -79,6 +80,10 @@ export const effectsText = (effects: Effects): string =>
   effects.result === undefined
     ? `threw ${effects.thrown}`
     : `${resultText(effects.result)}\n${changesText(effects.changes)}`
+
+/** Equality of what two engines did; as text only where the objects differ, since texts cost more. */
+export const sameEffects = (a: Effects, b: Effects): boolean =>
+  isDeepStrictEqual(a, b) || effectsText(a) === effectsText(b)
 
 /** Runs a message on a state of its own and what the executor does after one, and tells all that came of it. */
 export const outcomeOf = (

@@ -13,7 +13,7 @@ import { validatorKey, validatorOf } from '../council-nodes.ts'
 import { RawPeer, wire } from '../network/raw-peer.ts'
 import { assault, type Counts, otherAddress, pour, RETRY_MS, type Scene } from './lanes.ts'
 import { MEMBER_ATTACKS } from './member-attacks.ts'
-import { mutate, talk } from './mutate.ts'
+import { mutate, TALK } from './mutate.ts'
 
 /** Attack on a node until the signal; returns counts of its connections. */
 type Attack = (scene: Scene) => Promise<Counts>
@@ -21,6 +21,8 @@ type Attack = (scene: Scene) => Promise<Counts>
 const HASH: Hex = `0x${'ab'.repeat(32)}`
 const hash = (): Hex => bytesToHex(randomBytes(32))
 const FAR = 2 ** 40
+/** Of nobody. */
+const CERTIFICATE = { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65)] }
 /** Many messages in one write. */
 const many = (count: number, bytes: Uint8Array): Uint8Array =>
   concatBytes(...Array.from({ length: count }, () => bytes))
@@ -42,6 +44,42 @@ const poorTransactions = (count: number, chainId: number): readonly Uint8Array[]
   )
 
 const idle = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined)
+
+/** Connections that prove a node key and do not shake hands, each opened anew when its use is over. */
+const approach = async (
+  { target, random, signal }: Scene,
+  count: number,
+  use: (peer: RawPeer) => Promise<void>,
+): Promise<Counts> => {
+  const counts: Counts = { connected: 0, refused: 0, closed: 0 }
+  const lane = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const options = { domain: target.domain, from: otherAddress(random) }
+      const peer = await RawPeer.connect(target.port, options).catch(() => undefined)
+      if (peer === undefined) {
+        counts.refused++
+        await idle(100, signal)
+        continue
+      }
+      counts.connected++
+      await use(peer)
+      counts.closed++
+    }
+  }
+  await Promise.all(Array.from({ length: count }, lane))
+  return counts
+}
+
+/** Peers that send records to whoever asks, and leave: somebody new is asked at once. */
+const tellRecords = (scene: Scene, records: readonly Uint8Array[]): Promise<Counts> => {
+  let next = 0
+  const told = () => Array.from({ length: 64 }, () => records[next++ % records.length] as Uint8Array)
+  return assault(scene, 8, async (peer, round) => {
+    for (const { requestId } of peer.take('getRecords')) peer.send('records', told(), requestId)
+    await idle(50, scene.signal)
+    if (round > 4) peer.close()
+  })
+}
 
 /** Sockets kept open, and opened anew when they are closed. */
 const hold = async (
@@ -80,26 +118,15 @@ export const ATTACKS = {
   },
   mutatedFrames: scene =>
     assault(scene, 4, async peer => {
-      await pour(peer, mutate(talk(), scene.random))
+      await pour(peer, mutate(TALK, scene.random))
       await idle(20, scene.signal)
     }),
-  mutatedHandshakes: async ({ target, random, signal }) => {
-    const counts: Counts = { connected: 0, refused: 0, closed: 0 }
-    while (!signal.aborted) {
-      const peer = await RawPeer.connect(target.port, { domain: target.domain, from: otherAddress(random) }).catch(
-        () => undefined,
-      )
-      if (peer === undefined) {
-        counts.refused++
-        continue
-      }
-      counts.connected++
-      peer.write(mutate(concatBytes(wire('hello', peer.hello()), wire('ready', null)), random))
-      await idle(20, signal)
+  mutatedHandshakes: scene =>
+    approach(scene, 1, async peer => {
+      peer.write(mutate(concatBytes(wire('hello', peer.hello()), wire('ready', null)), scene.random))
+      await idle(20, scene.signal)
       peer.socket.end()
-    }
-    return counts
-  },
+    }),
   oversize: scene =>
     assault(scene, 4, async peer => {
       const { maxBytes } = MESSAGES.newBlock
@@ -122,13 +149,7 @@ export const ATTACKS = {
       const host = `127.200.${index >> 8}.${index & 255}`
       return signPeerRecord({ domain, key, sequence: index, host, port: 20_000, signer }).bytes
     })
-    let next = 0
-    return assault(scene, 8, async (peer, round) => {
-      const told = () => Array.from({ length: 64 }, () => records[next++ % records.length] as Uint8Array)
-      for (const { requestId } of peer.take('getRecords')) peer.send('records', told(), requestId)
-      await idle(50, scene.signal)
-      if (round > 4) peer.close()
-    })
+    return tellRecords(scene, records)
   },
   /** Connections that never say anything of the protocol, and some that say a byte a second. */
   slowLoris: scene =>
@@ -137,31 +158,16 @@ export const ATTACKS = {
       socket.once('close', () => clearInterval(drip))
     }),
   /** They prove a node key, and then begin a hello, a byte a second. */
-  slowHello: async ({ target, random, signal }) => {
-    const counts: Counts = { connected: 0, refused: 0, closed: 0 }
-    const lane = async (): Promise<void> => {
-      while (!signal.aborted) {
-        const options = { domain: target.domain, from: otherAddress(random) }
-        const peer = await RawPeer.connect(target.port, options).catch(() => undefined)
-        if (peer === undefined) {
-          counts.refused++
-          await idle(100, signal)
-          continue
-        }
-        counts.connected++
-        const hello = peer.secureChannel.records.seal(wire('hello', peer.hello()))
-        for (let at = 0; !peer.isClosed && !signal.aborted; at++) {
-          peer.socket.write(hello.subarray(at, at + 1))
-          await idle(1_000, signal)
-        }
-        peer.close()
-        counts.closed++
-        await idle(RETRY_MS, signal)
+  slowHello: scene =>
+    approach(scene, 40, async peer => {
+      const hello = peer.secureChannel.records.seal(wire('hello', peer.hello()))
+      for (let at = 0; !peer.isClosed && !scene.signal.aborted; at++) {
+        peer.socket.write(hello.subarray(at, at + 1))
+        await idle(1_000, scene.signal)
       }
-    }
-    await Promise.all(Array.from({ length: 40 }, lane))
-    return counts
-  },
+      peer.close()
+      await idle(RETRY_MS, scene.signal)
+    }),
   connections: scene => hold(scene, 100, socket => void socket.destroy()),
   votesOfStrangers: scene => {
     const bytes = many(100, vote(5))
@@ -199,8 +205,7 @@ export const ATTACKS = {
     }),
   announcements: scene =>
     assault(scene, 20, async peer => {
-      const certificate = { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65)] }
-      const one = wire('newBlockHash', { number: FAR, hash: hash(), certificate })
+      const one = wire('newBlockHash', { number: FAR, hash: hash(), certificate: CERTIFICATE })
       await pour(peer, many(10, one))
       await idle(210, scene.signal)
     }),
@@ -211,16 +216,7 @@ export const ATTACKS = {
       8,
       async peer => {
         for (const { requestId } of peer.take('getBlocks'))
-          peer.send(
-            'blocks',
-            [
-              {
-                block: Uint8Array.of(0xc0),
-                certificate: { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65)] },
-              },
-            ],
-            requestId,
-          )
+          peer.send('blocks', [{ block: Uint8Array.of(0xc0), certificate: CERTIFICATE }], requestId)
         await idle(20, scene.signal)
       },
       { head: { number: FAR, hash: HASH } },
@@ -229,27 +225,10 @@ export const ATTACKS = {
   records: scene => {
     const records = Array.from({ length: 2_000 }, (_, index) => {
       const place = { host: `127.201.${index >> 8}.${index & 255}`, port: 20_000 + (index % 1_000) }
-      return signPeerRecord({
-        domain: scene.target.domain,
-        key: generateNodeKey(),
-        sequence: 1,
-        ...place,
-        signer: null,
-      }).bytes
+      const { domain } = scene.target
+      return signPeerRecord({ domain, key: generateNodeKey(), sequence: 1, ...place, signer: null }).bytes
     })
-    let next = 0
-    return assault(scene, 8, async (peer, round) => {
-      for (const { requestId } of peer.take('getRecords')) {
-        peer.send(
-          'records',
-          Array.from({ length: 64 }, () => records[next++ % records.length] as Uint8Array),
-          requestId,
-        )
-      }
-      await idle(50, scene.signal)
-      // Somebody new is asked at once.
-      if (round > 4) peer.close()
-    })
+    return tellRecords(scene, records)
   },
   evidence: scene =>
     assault(scene, 4, async peer => {

@@ -1,13 +1,13 @@
 import { bytesEqual, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { UNBOUNDED_GAS } from '../../../src/config/networks.ts'
-import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
-import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
+import { keccak256Hex } from '../../../src/crypto/hash.ts'
+import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { EngineMessage, EngineResult } from '../../../src/evm/engine.ts'
 import type { BuildBudget, TransactionSource } from '../../../src/evm/executor-types.ts'
 import type { Header } from '../../../src/primitives/header.ts'
 import { type Transaction, withSender } from '../../../src/primitives/transaction/transaction.ts'
-import { encodeTransaction, signingPayload } from '../../../src/primitives/transaction/transaction-encoding.ts'
+import { signedBy } from '../signed-by.ts'
 import { PROGRAMS, type ProgramName } from './programs.ts'
 
 /** Kind of block that a Byzantine node proposes. */
@@ -104,9 +104,7 @@ const endless = (
     data,
     accessList: [],
   } as const
-  const signature = sign(keccak256(signingPayload(unsigned)), key)
-  const [r, s] = [signature.subarray(0, 32), signature.subarray(32, 64)]
-  const decoded = encodeTransaction(unsigned, { r, s, yParity: signature[64] === 0 ? 0 : 1 })
+  const decoded = signedBy(unsigned, key)
   return withSender(decoded, { hash: keccak256Hex(decoded.raw), from })
 }
 

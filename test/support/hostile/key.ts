@@ -1,10 +1,7 @@
-import { hexToBytes } from '@tandem/base/bytes.ts'
-import { drawCommittee } from '../../../src/consensus/committee.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import { parsePeerUrl } from '../../../src/network/identity/peer-url.ts'
 import { cycleOf, firstOfCycle } from '../../../src/rules/council/cycle.ts'
-import { settledMembers } from '../consensus/eligible.ts'
-import { seedWithoutProofs } from '../consensus/seed-without-proofs.ts'
+import { membersInCycle } from '../consensus/eligible.ts'
 import { type CouncilOfNodes, validatorKey, validatorOf } from '../council-nodes.ts'
 import { ByzantineMember } from './byzantine-member.ts'
 import type { HostileKey } from './lanes.ts'
@@ -29,16 +26,12 @@ export const hostileKey = (council: CouncilOfNodes, index: number): HostileKey &
   }, LOOK_MS)
   look.unref()
   // Each cycle draws another order; who looks at the turn must know it.
-  const eligible = settledMembers(Array.from({ length: size }, (_, member) => validatorOf(member)))
+  const validators = Array.from({ length: size }, (_, member) => validatorOf(member))
   const { cycleBlocks } = council
   const indexAt = (number: number): number => {
     const cycle = cycleOf(number, cycleBlocks)
-    const seed = hexToBytes(seedWithoutProofs(genesisHash, cycle))
-    return drawCommittee(eligible, {
-      committeeSize: size,
-      seed,
-      first: firstOfCycle(cycle, cycleBlocks),
-    }).members.indexOf(signer.address)
+    const place = { cycle, first: firstOfCycle(cycle, cycleBlocks) }
+    return membersInCycle(validators, genesisHash, place).indexOf(signer.address)
   }
   return {
     get byzantine() {

@@ -19,9 +19,7 @@ export const mutate = (bytes: Uint8Array, random: Random): Uint8Array => {
 }
 
 /** Messages that a stranger may send, one of each kind. */
-export const talk = (): Uint8Array => TALK
-
-const TALK = concatBytes(
+export const TALK = concatBytes(
   wire('ping', { head: { number: 0, hash: HASH }, earliest: 0 }, 1),
   wire('transactionHashes', [HASH]),
   wire('getBlocks', { from: 0, count: 3 }, 2),

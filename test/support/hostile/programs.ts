@@ -1,27 +1,10 @@
-import { concatBytes } from '@tandem/base/bytes.ts'
+import { concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
 
 /* Init code that never ends: each uses up whatever gas it has, so that what becomes of it is known beforehand. */
 
 /** PUSH2 count, JUMPDEST, PUSH0, PUSH0, LOG0, PUSH1 1, SWAP1, SUB, DUP1, PUSH1 3, JUMPI, POP. */
 const logs = (count: number): Uint8Array =>
-  Uint8Array.from([
-    0x61,
-    count >> 8,
-    count & 255,
-    0x5b,
-    0x5f,
-    0x5f,
-    0xa0,
-    0x60,
-    1,
-    0x90,
-    0x03,
-    0x80,
-    0x60,
-    3,
-    0x57,
-    0x50,
-  ])
+  hexToBytes(`0x61${count.toString(16).padStart(4, '0')}5b5f5fa0600190038060035750`)
 
 /** JUMPDEST, the body, PUSH1 back, JUMP. */
 const forever = (before: Uint8Array, ...body: readonly number[]): Uint8Array =>

@@ -24,9 +24,7 @@ import type {
 } from '../../../src/chain/store/types.ts'
 import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import { NETWORKS, type NetworkParams } from '../../../src/config/networks.ts'
-import { keccak256 } from '../../../src/crypto/hash.ts'
 import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
-import { sign } from '../../../src/crypto/signature.ts'
 import { blockFromParts } from '../../../src/primitives/block.ts'
 import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import { type ExtraData, encodeExtraData } from '../../../src/primitives/consensus/extra-data.ts'
@@ -38,14 +36,11 @@ import type { Log } from '../../../src/primitives/receipt/log.ts'
 import type { Receipt } from '../../../src/primitives/receipt/receipt.ts'
 import { receiptsRoot, transactionsRoot } from '../../../src/primitives/roots.ts'
 import { effectiveGasPrice, type Transaction, withSender } from '../../../src/primitives/transaction/transaction.ts'
-import {
-  encodeTransaction,
-  signingPayload,
-  type UnsignedTransaction,
-} from '../../../src/primitives/transaction/transaction-encoding.ts'
+import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/account.ts'
 import type { StateReader } from '../../../src/state/state-reader.ts'
 import type { StateProof } from '../../../src/state/trie/prove-account.ts'
+import { signedBy } from '../signed-by.ts'
 
 export const KEY = new Uint8Array(32).fill(7)
 export const VALIDATORS: readonly Hex[] = [1, 2, 3, 4].map(n => `0x${String(n).repeat(40)}` as Hex)
@@ -68,12 +63,7 @@ export const signedTransaction = (
     accessList: [],
     ...fields,
   }
-  const signature = sign(keccak256(signingPayload(unsigned)), KEY)
-  const decoded = encodeTransaction(unsigned, {
-    yParity: signature[64] === 1 ? 1 : 0,
-    r: signature.subarray(0, 32),
-    s: signature.subarray(32, 64),
-  })
+  const decoded = signedBy(unsigned, KEY)
   return withSender(decoded, recoverSender(decoded.raw))
 }
 

@@ -13,7 +13,7 @@ export class Wires {
   readonly #directions = new Map<string, Direction>()
   readonly #servers: Server[] = []
   readonly #pipes = new Set<Pipe>()
-  #line: Line
+  readonly #line: Line
 
   constructor(random: Random, line: Partial<Line> = {}) {
     this.#random = random
@@ -31,12 +31,6 @@ export class Wires {
     const address = server.address()
     if (address === null || typeof address === 'string') throw new Error('the line has no port')
     return address.port
-  }
-
-  /** All lines, those to come too. */
-  setAll(line: Partial<Line>): void {
-    this.#line = { ...this.#line, ...line }
-    for (const direction of this.#directions.values()) direction.line = { ...direction.line, ...line }
   }
 
   /** One direction. */

@@ -13,7 +13,7 @@ import {
   VALIDATOR,
   withChain,
 } from '../../support/chain.ts'
-import { GatedEngine } from '../../support/gated-engine.ts'
+import { GatedEngine } from './gated-engine.ts'
 
 const [ALICE_KEY, BOB_KEY] = ACCOUNT_KEYS as [Uint8Array, Uint8Array]
 const [ALICE, BOB] = ACCOUNTS as [Hex, Hex]

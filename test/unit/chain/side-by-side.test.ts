@@ -4,8 +4,8 @@ import { BUILD_LIMITS } from '../../../src/config/limits/execution.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import { blockFromParts } from '../../../src/primitives/block.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, CERTIFICATE, signedRaw, type TestChain, withChain } from '../../support/chain.ts'
-import { GatedEngine } from '../../support/gated-engine.ts'
 import { SteadyEngine } from '../../support/steady-engine.ts'
+import { GatedEngine } from './gated-engine.ts'
 
 const [ALICE_KEY, BOB_KEY, CAROL_KEY] = ACCOUNT_KEYS as [Uint8Array, Uint8Array, Uint8Array]
 const [ALICE, BOB, CAROL] = ACCOUNTS as [Hex, Hex, Hex]

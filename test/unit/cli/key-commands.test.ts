@@ -7,7 +7,7 @@ import { exportKey, importKey, listKeys, newKey } from '../../../src/cli/key/run
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { decryptKey, encryptKey } from '../../../src/crypto/keys/keystore.ts'
 import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
-import { printed } from '../../support/cli/printed.ts'
+import { printed } from './printed.ts'
 
 const CHEAP = { scryptN: 1_024 }
 const KEY = new Uint8Array(32).fill(0x42)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DecidedBlock } from '../../../src/consensus/ports.ts'
-import { committee, hashes } from '../../support/consensus/group.ts'
 import { settle } from '../../support/consensus/manual-clock.ts'
+import { committee, hashes } from './group.ts'
 
 /** Four members, of which the last one was away for `ms` and hears nobody now. */
 const straggler = async (ms: number) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CONSENSUS_LIMITS } from '../../../src/config/limits/consensus.ts'
-import { alone } from '../../support/consensus/alone.ts'
 import { createMember } from '../../support/consensus/member.ts'
+import { alone } from './alone.ts'
 
 test('a block is the head before it is on disk; the one after it is not', async () => {
   const { clock, ledger, engine } = await alone()

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { certificateFault } from '../../../src/consensus/certificate.ts'
 import { nullNetwork } from '../../../src/consensus/ports.ts'
 import { recoverAddress } from '../../../src/crypto/signature.ts'
-import { alone } from '../../support/consensus/alone.ts'
 import { settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf, createMember, DOMAIN } from '../../support/consensus/member.ts'
+import { alone } from './alone.ts'
 
 describe('a committee of one', () => {
   test('seals a block each second, aligned to the second, and each child carries the certificate of its parent', async () => {

@@ -11,11 +11,11 @@ import { readExtraData } from '../../../src/primitives/consensus/extra-data.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 import { proposalDigest } from '../../../src/primitives/consensus/proposal.ts'
 import { blockVoteDigest } from '../../../src/primitives/consensus/vote.ts'
-import { committee, hashes, heights, portsOf } from '../../support/consensus/group.ts'
 import { blockCodec, Ledger, makeBlock } from '../../support/consensus/ledger.ts'
 import { ManualClock, settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf, createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
+import { committee, hashes, heights, portsOf } from './group.ts'
 
 describe('committees of real engines', () => {
   test.each([2, 3, 4, 7])('%i members seal a block a second in turn, all with sound certificates', async size => {

@@ -5,12 +5,12 @@ import type { DecidedBlock } from '../../../src/consensus/ports.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import { signerIndexes } from '../../../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest } from '../../../src/primitives/consensus/vote.ts'
-import { committee, hashes, portsOf } from '../../support/consensus/group.ts'
 import { blockCodec, Ledger } from '../../support/consensus/ledger.ts'
 import { settle } from '../../support/consensus/manual-clock.ts'
 import { createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 import { Said } from '../../support/consensus/said.ts'
+import { committee, hashes, portsOf } from './group.ts'
 
 /** Takes the seal of a member out of a certificate. */
 const withoutSeal = (decided: DecidedBlock, index: number): DecidedBlock => {

@@ -4,13 +4,13 @@ import type { Speaker } from '../../../src/consensus/ports.ts'
 import { StartGate } from '../../../src/consensus/signer/start-gate.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 import { messageHeight } from '../../../src/primitives/consensus/message.ts'
-import { committee } from '../../support/consensus/group.ts'
 import { Ledger } from '../../support/consensus/ledger.ts'
 import { settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 import { Said } from '../../support/consensus/said.ts'
 import { bareStatus } from '../../support/hostile/member-attacks.ts'
+import { committee } from './group.ts'
 
 const SIZE = 4
 const { members: MEMBERS } = committeeOf(SIZE)

@@ -2,8 +2,8 @@ import { hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { ethereumParams } from '../../../devtools/state-test/fork.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
-import { ENGINES, engineOf } from '../../support/engines.ts'
 import { precompilePrograms } from '../../support/hostile/precompile-programs.ts'
+import { ENGINES, engineOf } from './engines/engines.ts'
 import { env, funded, key } from './world.ts'
 
 const GAS = 8_000_000

@@ -3,15 +3,12 @@ import { forksAtGenesis } from '../../../devtools/ethereum-params.ts'
 import type { EvmFork } from '../../../src/config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
-import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { TransactionSource } from '../../../src/evm/executor-types.ts'
 import { type Transaction, withSender } from '../../../src/primitives/transaction/transaction.ts'
-import {
-  encodeTransaction,
-  signingPayload,
-  type UnsignedTransaction,
-} from '../../../src/primitives/transaction/transaction-encoding.ts'
+import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
+import { signedBy } from '../../support/signed-by.ts'
 import { MemoryState, memoryAccount } from '../state/memory-state.ts'
 
 export const TOKEN = 10n ** 18n
@@ -59,13 +56,7 @@ export const signed = (from: Key, fields: Partial<UnsignedTransaction> = {}): Tr
     accessList: [],
     ...fields,
   }
-  const signature = sign(keccak256(signingPayload(unsigned)), from.secret)
-  const parts = {
-    yParity: signature[64] as number as 0 | 1,
-    r: signature.subarray(0, 32),
-    s: signature.subarray(32, 64),
-  }
-  const decoded = encodeTransaction(unsigned, parts)
+  const decoded = signedBy(unsigned, from.secret)
   return withSender(decoded, { hash: keccak256Hex(decoded.raw), from: from.address })
 }
 

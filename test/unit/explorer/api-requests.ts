@@ -3,7 +3,7 @@ import { createRandom } from '@tandem/base/random.ts'
 import { API_ROUTES } from '@tandem/explorer/api/api-routes.ts'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { ACCOUNTS, VALIDATOR } from '../../support/chain.ts'
-import type { ApiRig } from '../../support/explorer/api-rig.ts'
+import type { ApiRig } from './api-rig.ts'
 
 const [ALICE, BOB] = ACCOUNTS as readonly [Hex, Hex]
 const NOBODY = `0x${'12'.repeat(20)}`

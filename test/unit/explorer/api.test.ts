@@ -6,8 +6,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test, vi } from 'vitest'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
-import { withApi } from '../../support/explorer/api-rig.ts'
 import { ATTACK_TIMEOUT, goodPaths, hostileRequests } from './api-requests.ts'
+import { withApi } from './api-rig.ts'
 
 vi.setConfig({ testTimeout: ATTACK_TIMEOUT })
 

@@ -8,9 +8,9 @@ import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { attackerText } from '../../support/attacker-text.ts'
 import { ACCOUNT_KEYS, ACCOUNTS } from '../../support/chain.ts'
-import { type PageRig, withPages } from '../../support/explorer/page-rig.ts'
 import { senderOn, transferData } from '../../support/explorer/token-chain.ts'
 import { SEED } from '../../support/seed.ts'
+import { type PageRig, withPages } from './page-rig.ts'
 import { inputWith, writeVerified } from './verified-page.ts'
 
 vi.setConfig({ testTimeout: 120_000 })

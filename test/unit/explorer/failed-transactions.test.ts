@@ -8,9 +8,9 @@ import { addEffects, beginBlock } from '../../../src/evm/block/block-run.ts'
 import type { EngineResult } from '../../../src/evm/engine.ts'
 import { encodeFailedExecutions, readFailedExecutions } from '../../../src/primitives/receipt/failed-execution.ts'
 import { FAILING_ABI, failingContract, revertWith } from '../../support/explorer/failing-contract.ts'
-import { withPages } from '../../support/explorer/page-rig.ts'
 import { senderOn } from '../../support/explorer/token-chain.ts'
 import { ATTACK_TIMEOUT } from './api-requests.ts'
+import { withPages } from './page-rig.ts'
 
 vi.setConfig({ testTimeout: ATTACK_TIMEOUT })
 

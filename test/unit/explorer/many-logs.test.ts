@@ -2,9 +2,9 @@ import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts
 import { EXPLORER_LIMITS } from '@tandem/explorer/limits.ts'
 import { abiEntries } from '@tandem/explorer/verification/abi/abi-types.ts'
 import { expect, test, vi } from 'vitest'
-import { type PageRig, withPages } from '../../support/explorer/page-rig.ts'
 import { senderOn } from '../../support/explorer/token-chain.ts'
 import { ATTACK_TIMEOUT } from './api-requests.ts'
+import { type PageRig, withPages } from './page-rig.ts'
 import { writeVerified } from './verified-page.ts'
 
 vi.setConfig({ testTimeout: ATTACK_TIMEOUT })

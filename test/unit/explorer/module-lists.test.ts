@@ -8,8 +8,8 @@ import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test, vi } from 'vitest'
 import { ACCOUNTS } from '../../support/chain.ts'
-import { withApi } from '../../support/explorer/api-rig.ts'
 import { senderOn } from '../../support/explorer/token-chain.ts'
+import { withApi } from './api-rig.ts'
 import { RandomBlocks, tokenOf } from './random-blocks.ts'
 
 vi.setConfig({ testTimeout: 120_000 })

@@ -1,8 +1,8 @@
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test, vi } from 'vitest'
 import { ACCOUNTS } from '../../support/chain.ts'
-import { type ApiRig, withApi } from '../../support/explorer/api-rig.ts'
 import { senderOn, transferData } from '../../support/explorer/token-chain.ts'
+import { type ApiRig, withApi } from './api-rig.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

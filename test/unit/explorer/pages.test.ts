@@ -12,8 +12,8 @@ import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { attackerText } from '../../support/attacker-text.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
 import { revertWith } from '../../support/explorer/failing-contract.ts'
-import { indexWith, PAGE_SITE, type PageRig, withPages } from '../../support/explorer/page-rig.ts'
 import { SEED } from '../../support/seed.ts'
+import { indexWith, PAGE_SITE, type PageRig, withPages } from './page-rig.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

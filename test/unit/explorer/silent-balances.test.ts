@@ -2,8 +2,8 @@ import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts
 import { expect, test, vi } from 'vitest'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
-import { withPages } from '../../support/explorer/page-rig.ts'
 import { senderOn, transferData } from '../../support/explorer/token-chain.ts'
+import { withPages } from './page-rig.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

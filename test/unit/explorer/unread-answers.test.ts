@@ -10,7 +10,7 @@ import { RequestLimiter } from '@tandem/explorer/service/request-limiter.ts'
 import { UnreadAnswers, type UnreadLimits } from '@tandem/explorer/service/unread-answers.ts'
 import { fastify } from 'fastify'
 import { expect, test, vi } from 'vitest'
-import { PAGE_SITE } from '../../support/explorer/page-rig.ts'
+import { PAGE_SITE } from './page-rig.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

@@ -11,7 +11,7 @@ import { MESSAGES } from '../../../src/network/messages/messages.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
 import { encodeRlp } from '../../../src/primitives/rlp/rlp.ts'
 import { signerOf } from '../../support/consensus/member.ts'
-import { mutate, talk } from '../../support/hostile/mutate.ts'
+import { mutate, TALK } from '../../support/hostile/mutate.ts'
 import { NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer, wire } from '../../support/network/raw-peer.ts'
 import { SEED } from '../../support/seed.ts'
@@ -382,7 +382,7 @@ describe('bytes that were changed on the way', () => {
       if (random.chance(0.6)) {
         peer.send('hello', peer.hello())
         peer.send('ready', null)
-        peer.write(mutate(talk(), random))
+        peer.write(mutate(TALK, random))
       } else {
         inHandshake++
         peer.write(mutate(concatBytes(wire('hello', peer.hello()), wire('ready', null)), random))

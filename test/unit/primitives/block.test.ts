@@ -1,8 +1,7 @@
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { recoverTransaction } from '../../../devtools/state-test/transaction-sender.ts'
-import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
-import { sign } from '../../../src/crypto/signature.ts'
+import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import {
   type BlockContents,
   blockFromParts,
@@ -25,11 +24,8 @@ import {
 import { EMPTY_LIST_HASH, encodeHeader, type Header, headerItems, ZERO_NONCE } from '../../../src/primitives/header.ts'
 import { EMPTY_BLOOM } from '../../../src/primitives/receipt/bloom.ts'
 import { encodeRlp, type RlpItem } from '../../../src/primitives/rlp/rlp.ts'
-import {
-  encodeTransaction,
-  signingPayload,
-  type UnsignedTransaction,
-} from '../../../src/primitives/transaction/transaction-encoding.ts'
+import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
+import { signedBy } from '../../support/signed-by.ts'
 import { codeOf } from './support.ts'
 
 const seal = (fill: number) => new Uint8Array(65).fill(fill)
@@ -82,9 +78,7 @@ const transaction = (type: 0 | 2, nonce: number) => {
     data: EMPTY_BYTES,
     accessList: [],
   }
-  const signature = sign(keccak256(signingPayload(unsigned)), seal(1).subarray(0, 32))
-  const parts = { r: signature.subarray(0, 32), s: signature.subarray(32, 64), yParity: signature[64] as 0 | 1 }
-  return recoverTransaction(encodeTransaction(unsigned, parts))
+  return recoverTransaction(signedBy(unsigned, seal(1).subarray(0, 32)))
 }
 
 const proofs = [Uint8Array.of(1, 2), new Uint8Array(0)]

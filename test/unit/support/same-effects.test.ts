@@ -2,8 +2,7 @@ import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import type { EngineResult } from '../../../src/evm/engine.ts'
 import type { StateChanges } from '../../../src/state/update/state-update.ts'
-import type { Effects } from '../../support/evm/compare.ts'
-import { sameEffects } from '../../support/evm/same-effects.ts'
+import { type Effects, sameEffects } from '../../support/evm/compare.ts'
 import { address, word } from '../state/memory-state.ts'
 
 /* The comparison of the long differential test sees every kind of difference that a message's text has. */

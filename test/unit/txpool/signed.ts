@@ -1,11 +1,7 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
-import { keccak256 } from '../../../src/crypto/hash.ts'
-import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
-import {
-  encodeTransaction,
-  signingPayload,
-  type UnsignedTransaction,
-} from '../../../src/primitives/transaction/transaction-encoding.ts'
+import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
+import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
+import { signedBy } from '../../support/signed-by.ts'
 import { address, CHAIN_ID, GWEI } from './fixtures.ts'
 
 export const privateKey = (n: number): Uint8Array => {
@@ -34,7 +30,5 @@ export const signedTransfer = (
     accessList: [],
     ...fields,
   }
-  const signature = sign(keccak256(signingPayload(unsigned)), privateKey(n))
-  const yParity = signature[64] === 0 ? 0 : 1
-  return encodeTransaction(unsigned, { yParity, r: signature.subarray(0, 32), s: signature.subarray(32, 64) }).raw
+  return signedBy(unsigned, privateKey(n)).raw
 }

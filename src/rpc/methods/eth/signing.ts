@@ -5,6 +5,7 @@ import { impersonationSignature } from '../../../primitives/transaction/imperson
 import type { DecodedTransaction } from '../../../primitives/transaction/transaction.ts'
 import {
   encodeTransaction,
+  signatureParts,
   signingPayload,
   type UnsignedTransaction,
 } from '../../../primitives/transaction/transaction-encoding.ts'
@@ -107,11 +108,7 @@ export const signTransaction = async (
   if (wallet.impersonates?.(from) && !wallet.accounts().includes(from))
     return encodeTransaction(unsigned, impersonationSignature(from))
   const signature = await wallet.sign(from, keccak256(signingPayload(unsigned)))
-  return encodeTransaction(unsigned, {
-    yParity: signature[64] === 1 ? 1 : 0,
-    r: signature.subarray(0, 32),
-    s: signature.subarray(32, 64),
-  })
+  return encodeTransaction(unsigned, signatureParts(signature))
 }
 
 /** One mutex per account of a wallet; wallets hold few accounts. */

@@ -1,8 +1,5 @@
-import { ask, batchOf, call, dial, ended, exchange, post, pour } from './http.ts'
+import { ask, batchOf, call, dial, ended, exchange, MOST, post, pour } from './http.ts'
 import { type Attack, count, idle, lanes, type Scene } from './scene.ts'
-
-/** As large as a body may be. */
-export const MOST = 5 * 1024 * 1024
 
 const HEADS: readonly ((size: number) => string)[] = [
   size => `x:${' '.repeat(size)}\x01`,

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { count, type Scene } from './scene.ts'
 
 /** Opens a connection that the end of the attack destroys. */
@@ -28,6 +29,9 @@ export const pour = (socket: Socket, bytes: string | Uint8Array): Promise<void> 
     if (socket.destroyed) return resolve()
     socket.write(bytes, () => resolve())
   })
+
+/** As large as a body may be. */
+export const MOST = 5 * 1024 * 1024
 
 const JSON_HEAD = 'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n'
 
@@ -75,3 +79,16 @@ export const call = (method: string, params: unknown, id: unknown = 1): string =
 
 export const batchOf = (howMany: number, one: (index: number) => string): string =>
   `[${Array.from({ length: howMany }, (_, index) => one(index)).join(',')}]`
+
+let made = 0
+
+/** Bytes that nothing on the chain has, other ones each time. */
+export const bytesOf = (length: number): Hex => `0x${(++made).toString(16).padStart(2 * length, '9')}`
+
+/** Criteria as large as they may be: a thousand addresses and four thousand topics, of which none is anywhere. */
+export const wideCriteria = (addresses = 1_000, topics = 1_000) => ({
+  fromBlock: '0x0',
+  toBlock: 'latest',
+  address: Array.from({ length: addresses }, () => bytesOf(20)),
+  topics: Array.from({ length: 4 }, () => Array.from({ length: topics }, () => bytesOf(32))),
+})

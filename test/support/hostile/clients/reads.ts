@@ -1,27 +1,13 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { MOST } from './bodies.ts'
-import { ask, batchOf, call, dial, ended, post, pour } from './http.ts'
+import { ask, batchOf, bytesOf, call, dial, ended, MOST, post, pour, wideCriteria } from './http.ts'
 import { type Attack, count, idle, lanes, type Scene } from './scene.ts'
 
 const SOME: Hex = `0x${'11'.repeat(20)}`
 
-let made = 0
-
-/** Bytes that nothing on the chain has, other ones each time. */
-const bytesOf = (_: Scene, length: number): Hex => `0x${(++made).toString(16).padStart(2 * length, '9')}`
-
-/** Criteria as large as they may be: a thousand addresses and four thousand topics, of which none is anywhere. */
-export const wideCriteria = (scene: Scene, addresses = 1_000, topics = 1_000) => ({
-  fromBlock: '0x0',
-  toBlock: 'latest',
-  address: Array.from({ length: addresses }, () => bytesOf(scene, 20)),
-  topics: Array.from({ length: 4 }, () => Array.from({ length: topics }, () => bytesOf(scene, 32))),
-})
-
 /** All blocks for a thousand addresses, a batch as large as a body may be. */
 export const logBatches: Attack = scene =>
   lanes(scene, 4, async () => {
-    const one = wideCriteria(scene, 1_000, 0)
+    const one = wideCriteria(1_000, 0)
     const each = JSON.stringify(one).length + 60
     await ask(
       scene,
@@ -38,7 +24,7 @@ export const logs: Attack = scene =>
       { fromBlock: '0x0', toBlock: 'latest' },
       { fromBlock: '0x0', toBlock: 'latest', address: loggers },
       { fromBlock: hash, toBlock: hash },
-      { fromBlock: '0x0', toBlock: 'latest', ...(lane % 2 === 0 && wideCriteria(scene)) },
+      { fromBlock: '0x0', toBlock: 'latest', ...(lane % 2 === 0 && wideCriteria()) },
     ][(lane + round) % 4]
     await ask(scene, call('eth_getLogs', [criteria]))
     await ask(scene, call('eth_getTransactionReceipt', [logged[round % logged.length]]))
@@ -69,7 +55,7 @@ export const calls: Attack = scene =>
 /** Overrides of a hundred thousand slots, and calldata of megabytes. */
 export const wideCalls: Attack = scene =>
   lanes(scene, 8, async lane => {
-    const state = Object.fromEntries(Array.from({ length: 30_000 }, () => [bytesOf(scene, 32), bytesOf(scene, 32)]))
+    const state = Object.fromEntries(Array.from({ length: 30_000 }, () => [bytesOf(32), bytesOf(32)]))
     const [to, data] = [SOME, `0x${'00'.repeat(2_000_000)}`]
     if (lane % 2 === 0) await ask(scene, call('eth_call', [{ to }, 'latest', { [to]: { state, code: LOOP } }]))
     else await ask(scene, call('eth_call', [{ to, data, gas: '0x5f5e100' }, 'latest', { [to]: { code: LOOP } }]))
@@ -118,7 +104,7 @@ export const traces: Attack = scene =>
 export const lookups: Attack = scene =>
   lanes(scene, 6, async (lane, round) => {
     const { loggers, lastBlock } = scene.target
-    const slots = Array.from({ length: 1_000 }, () => bytesOf(scene, 32))
+    const slots = Array.from({ length: 1_000 }, () => bytesOf(32))
     const some = `0x${scene.random.below(lastBlock + 1).toString(16)}`
     const [many, one] = (
       [
@@ -132,7 +118,7 @@ export const lookups: Attack = scene =>
         [1_000, ['txpool_content', []]],
         [1_000, ['debug_accountRange', ['latest', '0x', 256, false, false, false]]],
         [1_000, ['debug_getModifiedAccountsByNumber', ['0x1', 'latest']]],
-        [1_000, ['eth_getFilterChanges', [bytesOf(scene, 16)]]],
+        [1_000, ['eth_getFilterChanges', [bytesOf(16)]]],
         [1_000, ['eth_getStorageAt', [SOME, '0x0', 'pending']]],
         [1_000, ['eth_getBlockByNumber', ['pending', true]]],
       ] as const
@@ -167,10 +153,10 @@ export const unread: Attack = scene =>
 export const filters: Attack = scene =>
   lanes(scene, 4, async (lane, round) => {
     const kind = ['eth_newFilter', 'eth_newBlockFilter', 'eth_newPendingTransactionFilter'][round % 3] as string
-    if (lane === 0) await ask(scene, call('eth_newFilter', [wideCriteria(scene)]))
+    if (lane === 0) await ask(scene, call('eth_newFilter', [wideCriteria()]))
     else
       await ask(
         scene,
-        batchOf(1_000, id => call(kind, kind === 'eth_newFilter' ? [{ address: bytesOf(scene, 20) }] : [], id)),
+        batchOf(1_000, id => call(kind, kind === 'eth_newFilter' ? [{ address: bytesOf(20) }] : [], id)),
       )
   })

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket as TcpSocket } from 'node:net'
 import WebSocket from 'ws'
-import { batchOf, call } from './http.ts'
-import { wideCriteria } from './reads.ts'
+import { batchOf, call, MOST, wideCriteria } from './http.ts'
 import { type Attack, count, idle, lanes, type Scene } from './scene.ts'
 
 /** A WebSocket that the end of the attack ends; what it receives is thrown away. */
@@ -46,7 +45,7 @@ export const wideSubscriptions: Attack = scene =>
   lanes(scene, 4, async () => {
     const socket = await open(scene)
     for (let i = 0; i < 150; i++) {
-      const { address, topics } = wideCriteria(scene)
+      const { address, topics } = wideCriteria()
       await say(socket, call('eth_subscribe', ['logs', { address, topics }], i))
     }
     await rest(scene, socket, 5_000)
@@ -71,7 +70,7 @@ export const restless: Attack = scene =>
   lanes(scene, 8, async () => {
     const socket = await open(scene)
     for (let i = 0; i < 20 && socket.readyState === socket.OPEN; i++) {
-      const one = wideCriteria(scene, 100, 10)
+      const one = wideCriteria(100, 10)
       await say(
         socket,
         batchOf(100, id => call('eth_subscribe', ['logs', one], id)),
@@ -156,7 +155,7 @@ export const deafSockets: Attack = scene =>
 export const wideMessages: Attack = scene =>
   lanes(scene, 8, async lane => {
     const socket = await open(scene)
-    const text = ' '.repeat(5 * 1024 * 1024 - 10)
+    const text = ' '.repeat(MOST - 10)
     for (let i = 0; i < 3; i++) await say(socket, text)
     if (lane % 2 === 0) for (let i = 0; i < 4; i++) socket.send(' '.repeat(2 ** 20), { fin: false })
     await rest(scene, socket, 2_000)

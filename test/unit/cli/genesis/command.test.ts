@@ -11,8 +11,8 @@ import { NETWORKS } from '../../../../src/config/networks.ts'
 import { encryptKey } from '../../../../src/crypto/keys/keystore.ts'
 import { addressFromPrivateKey } from '../../../../src/crypto/signature.ts'
 import { genesisHashFromFile } from '../../../../src/node/genesis/genesis-hash.ts'
-import { nobody, person } from '../../../support/cli/person.ts'
-import { printed } from '../../../support/cli/printed.ts'
+import { nobody, person } from '../person.ts'
+import { printed } from '../printed.ts'
 
 const TOKEN = 10n ** 18n
 const ONE: Hex = `0x${'11'.repeat(20)}`

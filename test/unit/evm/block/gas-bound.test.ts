@@ -5,10 +5,10 @@ import type { Transaction } from '../../../../src/primitives/transaction/transac
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { randomCase } from '../../../property/evm/cases.ts'
 import { createRandom } from '../../../property/executor-plans.ts'
-import { ENGINES, engineOf, executorOf } from '../../../support/engines.ts'
 import { outcomeOf } from '../../../support/evm/compare.ts'
 import { SEED } from '../../../support/seed.ts'
 import type { MemoryState } from '../../state/memory-state.ts'
+import { ENGINES, engineOf, executorOf } from '../engines/engines.ts'
 import { env, funded, key, paramsAt, signed, withCode } from '../world.ts'
 
 const sender = key(1)

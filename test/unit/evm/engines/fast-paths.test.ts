@@ -4,9 +4,9 @@ import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes, toWord } 
 import { expect, test } from 'vitest'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { createRandom } from '../../../property/executor-plans.ts'
-import { engineOf } from '../../../support/engines.ts'
 import { SEED } from '../../../support/seed.ts'
 import { env, funded, key, withCode } from '../world.ts'
+import { engineOf } from './engines.ts'
 
 /* Shorter ways that the module takes for some operands. */
 

@@ -2,8 +2,8 @@ import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts
 import { describe, expect, test } from 'vitest'
 import type { EngineMessage } from '../../../../src/evm/engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { engineOf } from '../../../support/engines.ts'
 import { env, funded, key, paramsAt, withCode } from '../world.ts'
+import { engineOf } from './engines.ts'
 
 /*
  * Frames with less gas than a cold access costs: the state must not be read for them, for each such frame costs a caller about 150 gas

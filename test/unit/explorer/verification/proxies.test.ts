@@ -3,8 +3,8 @@ import type { ApiContext } from '@tandem/explorer/api/api-route.ts'
 import { proxyTarget } from '@tandem/explorer/verification/proxies.ts'
 import { expect, test, vi } from 'vitest'
 import { createAddress } from '../../../../src/primitives/receipt/address.ts'
-import { withApi } from '../../../support/explorer/api-rig.ts'
 import { senderOn } from '../../../support/explorer/token-chain.ts'
+import { withApi } from '../api-rig.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

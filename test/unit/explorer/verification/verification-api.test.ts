@@ -4,9 +4,9 @@ import { expect, test, vi } from 'vitest'
 import { checksumAddress } from '../../../../src/crypto/checksum.ts'
 import { createAddress } from '../../../../src/primitives/receipt/address.ts'
 import { CHAIN_ID } from '../../../support/chain.ts'
-import { type ApiRig, withApi } from '../../../support/explorer/api-rig.ts'
-import { withPages } from '../../../support/explorer/page-rig.ts'
 import { senderOn } from '../../../support/explorer/token-chain.ts'
+import { type ApiRig, withApi } from '../api-rig.ts'
+import { withPages } from '../page-rig.ts'
 import { compileNamed, counterArguments, inputOf, linked, OLDER, SOURCES, VERSION } from './verified-contracts.ts'
 
 // Each submission compiles in a process of its own, whose priority is low: a busy machine leaves it little time.

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { recoverTransaction, signatureBytes } from '../../../../devtools/state-test/transaction-sender.ts'
 import type { EvmFork } from '../../../../src/config/forks.ts'
 import { keccak256, keccak256Hex } from '../../../../src/crypto/hash.ts'
-import { addressFromPrivateKey, sign } from '../../../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../../../src/crypto/signature.ts'
 import {
   decodeTransaction,
   effectiveGasPrice,
@@ -16,6 +16,7 @@ import {
   type UnsignedTransaction,
 } from '../../../../src/primitives/transaction/transaction-encoding.ts'
 import { intrinsicGas, intrinsicGasRules } from '../../../../src/rules/intrinsic-gas.ts'
+import { signedBy } from '../../../support/signed-by.ts'
 import vectors from '../fixtures/transaction-tests.json' with { type: 'json' }
 import { codeOf } from '../support.ts'
 
@@ -83,22 +84,13 @@ describe('the example of EIP-155', () => {
       '0xec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080',
     )
     expect(keccak256Hex(payload)).toBe('0xdaf5a779ae972f972197303d7b574746c7ef83eadac0f2791ad23db92e4c8e53')
-    const tx = signed(unsigned, key)
+    const tx = signedBy(unsigned, key)
     expect(bytesToHex(tx.raw)).toBe(
       '0xf86c098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a76400008025a028ef61340bd939bc2195fe537567866003e1a15d3c71ff63e1590620aa636276a067cbe9d8997f761aecb703304b3800ccf555c9f3dc64214b297fb1966a3b6d83',
     )
     expect(recoverTransaction(tx).from).toBe(addressFromPrivateKey(key))
   })
 })
-
-const signed = (unsigned: UnsignedTransaction, key: Uint8Array) => {
-  const signature = sign(keccak256(signingPayload(unsigned)), key)
-  return encodeTransaction(unsigned, {
-    r: signature.subarray(0, 32),
-    s: signature.subarray(32, 64),
-    yParity: signature[64] as 0 | 1,
-  })
-}
 
 const KEY = new Uint8Array(32).fill(7)
 const ADDRESS: Hex = `0x${'ab'.repeat(20)}`
@@ -131,7 +123,7 @@ const examples: Readonly<Record<string, UnsignedTransaction>> = {
 
 describe.each(Object.entries(examples))('%s', (_, unsigned) => {
   test('decodes to what was signed, by whom it was signed', () => {
-    const tx = signed(unsigned, KEY)
+    const tx = signedBy(unsigned, KEY)
     expect(tx).toMatchObject(unsigned)
     expect(decodeTransaction(tx.raw)).toEqual(tx)
     expect(recoverTransaction(tx).from).toBe(addressFromPrivateKey(KEY))
@@ -139,7 +131,7 @@ describe.each(Object.entries(examples))('%s', (_, unsigned) => {
   })
 
   test('the payload of the signed bytes is the one that was signed', () => {
-    expect(signingPayload(signed(unsigned, KEY))).toEqual(signingPayload(unsigned))
+    expect(signingPayload(signedBy(unsigned, KEY))).toEqual(signingPayload(unsigned))
   })
 })
 
@@ -152,7 +144,7 @@ describe('hostile bytes', () => {
     }
     return undefined
   }
-  const legacy = bytesToHex(signed(examples['legacy'] as UnsignedTransaction, KEY).raw)
+  const legacy = bytesToHex(signedBy(examples['legacy'] as UnsignedTransaction, KEY).raw)
 
   test.each([
     ['0x', 'Empty input'],
@@ -169,7 +161,7 @@ describe('hostile bytes', () => {
 
   test('every truncation and every appended byte is refused with a code', () => {
     for (const unsigned of Object.values(examples)) {
-      const { raw } = signed(unsigned, KEY)
+      const { raw } = signedBy(unsigned, KEY)
       for (let size = 0; size < raw.byteLength; size++) {
         expect(codeOf(() => decodeTransaction(raw.subarray(0, size)))).toBe('TRANSACTION_MALFORMED')
       }
@@ -179,7 +171,7 @@ describe('hostile bytes', () => {
   test('a blob or set-code transaction cannot create', () => {
     for (const type of [3, 4] as const) {
       const unsigned = { ...(examples[type === 3 ? 'blob' : 'set code'] as UnsignedTransaction), to: null }
-      expect(codeOf(() => signed(unsigned, KEY))).toBe('TRANSACTION_MALFORMED')
+      expect(codeOf(() => signedBy(unsigned, KEY))).toBe('TRANSACTION_MALFORMED')
     }
   })
 
@@ -203,7 +195,7 @@ describe('hostile bytes', () => {
   })
 
   test('a high s has no sender (EIP-2)', () => {
-    const tx = signed(examples['legacy'] as UnsignedTransaction, KEY)
+    const tx = signedBy(examples['legacy'] as UnsignedTransaction, KEY)
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
     const s = order - BigInt(bytesToHex(tx.s))
     const flipped = encodeTransaction(tx, {
@@ -245,9 +237,7 @@ describe('a transaction with its sender', () => {
       accessList: [],
       ...fields,
     }
-    const signature = sign(keccak256(signingPayload(unsigned)), key)
-    const yParity = signature[64] === 0 ? 0 : 1
-    return encodeTransaction(unsigned, { r: signature.subarray(0, 32), s: signature.subarray(32, 64), yParity })
+    return signedBy(unsigned, key)
   }
   // Many nonces, so that r or s is short in some and both parities occur.
   const cases = [...Array(600).keys()].flatMap(nonce => [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { passwordsFrom } from '../../../../../src/cli/shared/keys/passwords.ts'
-import { nobody, person } from '../../../../support/cli/person.ts'
+import { nobody, person } from '../../person.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'tandem-passwords-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))

@@ -1,45 +1,28 @@
 import { nullNetwork } from '../../../src/consensus/ports.ts'
-import { Ledger } from './ledger.ts'
-import { ManualClock } from './manual-clock.ts'
-import { committeeOf, createMember } from './member.ts'
-import { MemoryFiles } from './memory-files.ts'
-import { Mesh } from './mesh.ts'
+import { Ledger } from '../../support/consensus/ledger.ts'
+import { ManualClock } from '../../support/consensus/manual-clock.ts'
+import { committeeOf, createMember } from '../../support/consensus/member.ts'
+import { MemoryFiles } from '../../support/consensus/memory-files.ts'
+import { Mesh } from '../../support/consensus/mesh.ts'
 
 /** A committee of real engines on one clock and one network; `revive` starts a member anew on what it left behind. */
 export const committee = async (size: number, blockTimeMs = 1_000) => {
   const clock = new ManualClock()
   const mesh = new Mesh()
+  const create = async (index: number, files: MemoryFiles, ledger: Ledger, overrides = {}) => {
+    const network = mesh.port(index)
+    const parts = { index, size, clock, files, ledger, network, blockTimeMs, overrides }
+    return { files, ledger, ...(await createMember(parts)) }
+  }
   const members = await Promise.all(
-    Array.from({ length: size }, async (_, index) => {
-      const files = new MemoryFiles()
-      const ledger = new Ledger(index * 10_000)
-      const { engine, errors } = await createMember({
-        index,
-        size,
-        clock,
-        files,
-        ledger,
-        network: mesh.port(index),
-        blockTimeMs,
-      })
-      return { files, ledger, engine, errors }
-    }),
+    Array.from({ length: size }, (_, index) => create(index, new MemoryFiles(), new Ledger(index * 10_000))),
   )
   const revive = async (index: number, overrides = {}) => {
     const { files, ledger } = members[index]!
-    const { engine, errors } = await createMember({
-      index,
-      size,
-      clock,
-      files,
-      ledger,
-      network: mesh.port(index),
-      blockTimeMs,
-      overrides,
-    })
-    members[index] = { files, ledger, engine, errors }
-    await engine.start()
-    return engine
+    const member = await create(index, files, ledger, overrides)
+    members[index] = member
+    await member.engine.start()
+    return member.engine
   }
   const stop = async () => {
     for (const { engine } of members) await engine.stop()

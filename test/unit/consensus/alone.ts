@@ -1,8 +1,8 @@
 import type { NetworkPort } from '../../../src/consensus/ports.ts'
-import { Ledger } from './ledger.ts'
-import { ManualClock } from './manual-clock.ts'
-import { createMember } from './member.ts'
-import { MemoryFiles } from './memory-files.ts'
+import { Ledger } from '../../support/consensus/ledger.ts'
+import { ManualClock } from '../../support/consensus/manual-clock.ts'
+import { createMember } from '../../support/consensus/member.ts'
+import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 
 interface AloneOptions {
   readonly blockTimeMs?: number

@@ -1,10 +1,10 @@
 import { silentLogger } from '@tandem/base/logger.ts'
-import { createInterpreter } from '../../devtools/interpreter/engine.ts'
-import type { Engine } from '../../src/evm/engine.ts'
-import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs/engine.ts'
-import { createExecutor } from '../../src/evm/engines/executor.ts'
-import { loadEngine } from '../../src/evm/engines/select-engine.ts'
-import type { Executor } from '../../src/evm/executor-types.ts'
+import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
+import type { Engine } from '../../../../src/evm/engine.ts'
+import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs/engine.ts'
+import { createExecutor } from '../../../../src/evm/engines/executor.ts'
+import { loadEngine } from '../../../../src/evm/engines/select-engine.ts'
+import type { Executor } from '../../../../src/evm/executor-types.ts'
 
 /** Ways to run a message, for tests that hold each of them to the same. */
 export const ENGINES = ['wasm', 'interpreter', 'ethereumjs'] as const

@@ -7,9 +7,9 @@ import { SqliteContracts } from '@tandem/explorer/store/sqlite/sqlite-contracts.
 import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { createVerification } from '@tandem/explorer/verification/verification.ts'
 import type { FastifyInstance } from 'fastify'
-import { ACCOUNTS, type TestChain, withChain } from '../chain.ts'
-import { localCall } from './source/local-calls.ts'
-import { indexerOf, senderOn, transferData } from './token-chain.ts'
+import { ACCOUNTS, type TestChain, withChain } from '../../support/chain.ts'
+import { localCall } from '../../support/explorer/source/local-calls.ts'
+import { indexerOf, senderOn, transferData } from '../../support/explorer/token-chain.ts'
 
 export interface ApiRig {
   readonly app: FastifyInstance

@@ -1,9 +1,9 @@
 import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
-import type { BlockEnv } from '../../src/evm/block-env.ts'
-import type { Engine, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../src/evm/engine.ts'
-import type { Journal } from '../../src/state/journal/journal.ts'
+import type { BlockEnv } from '../../../src/evm/block-env.ts'
+import type { Engine, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../../src/evm/engine.ts'
+import type { Journal } from '../../../src/state/journal/journal.ts'
 
 /** An engine whose messages do not end before it is opened, unless they are interrupted. Each uses all its gas then. */
 export class GatedEngine implements Engine {
