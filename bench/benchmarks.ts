@@ -7,9 +7,9 @@ import { execFileSync, spawn } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { ROOT, rpc, startDevnet } from '../test/support/devnet.ts'
+import { rpc, startDevnet } from '../test/support/devnet.ts'
 import { findAnvil } from '../test/support/foundry.ts'
-import { eventually, freePort } from '../test/support/node-process.ts'
+import { eventually, freePort, ROOT } from '../test/support/node-process.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

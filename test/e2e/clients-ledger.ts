@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { parseAbi } from 'viem'
-import { PATIENCE_MS } from '../support/devnet.ts'
+import { PATIENCE_MS } from '../support/node-process.ts'
 import { compileSolidity } from '../support/solidity.ts'
 
 /** The contract of the foundry project, in the words that ethers and viem read. */

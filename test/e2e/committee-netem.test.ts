@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ROOT } from '../support/devnet.ts'
 import { whyNoNetem } from '../support/netem.ts'
+import { ROOT } from '../support/node-process.ts'
 
 const why = whyNoNetem()
 const BLOCKS = 8

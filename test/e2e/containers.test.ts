@@ -24,8 +24,8 @@ import {
   metricsIn,
   notInRoot,
 } from '../support/containers.ts'
-import { type ReadyLine, ROOT, rpc } from '../support/devnet.ts'
-import { eventually, freePort } from '../support/node-process.ts'
+import { rpc } from '../support/devnet.ts'
+import { eventually, freePort, type Ready, ROOT } from '../support/node-process.ts'
 import { PROXIES } from '../support/proxies.ts'
 
 /*
@@ -87,7 +87,7 @@ test.skipIf(noEngine !== undefined)(
 const children: ChildProcess[] = []
 
 /** Starts a program of the image and waits for its ready line. */
-const startReady = async (args: readonly string[], env?: Environment, file?: string): Promise<ReadyLine> => {
+const startReady = async (args: readonly string[], env?: Environment, file?: string): Promise<Ready> => {
   const child = spawn(...image.command(args, env, file), { stdio: ['ignore', 'pipe', 'pipe'] })
   children.push(child)
   let log = ''
@@ -96,7 +96,7 @@ const startReady = async (args: readonly string[], env?: Environment, file?: str
   })
   return await new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', line => {
-      if (line.startsWith('{"ready"')) resolve(JSON.parse(line) as ReadyLine)
+      if (line.startsWith('{"ready"')) resolve(JSON.parse(line) as Ready)
     })
     child.once('error', reject)
     child.once('exit', code => reject(new Error(`${args.join(' ')} ended with ${code}: ${log}`)))
@@ -316,7 +316,7 @@ describe(`the executable alone${notInRoot === undefined ? '' : ` (skipped: ${not
   )
 
   test.skipIf(notInRoot)('the nodes of a localnet are the same file', async () => {
-    const { nodes } = (await startAlone(['localnet'])) as ReadyLine & { readonly nodes: readonly ReadyLine[] }
+    const { nodes } = (await startAlone(['localnet'])) as Ready & { readonly nodes: readonly Ready[] }
     expect(nodes).toHaveLength(4)
     for (const { http } of nodes)
       await eventually('a block', async () =>

@@ -5,8 +5,9 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run, writeSolcWrapper } from '../support/command.ts'
 import { startCompilerSite } from '../support/compiler-site.ts'
-import { ROOT, type RunningNode, startDevnet } from '../support/devnet.ts'
+import { type RunningNode, startDevnet } from '../support/devnet.ts'
 import { findFoundry } from '../support/foundry.ts'
+import { ROOT } from '../support/node-process.ts'
 
 /*
  * Projects as `forge init` and `hardhat --init` make them, unchanged, on a devnet without options. Placed by hand, as no other site can be

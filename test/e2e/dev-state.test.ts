@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { run } from '../support/command.ts'
-import { eventually, LAUNCHER, type RunningNode, rpc, startDevnet, startNode, withTempDir } from '../support/devnet.ts'
+import { eventually, type RunningNode, rpc, startDevnet, startNode, withTempDir } from '../support/devnet.ts'
 import { findAnvil } from '../support/foundry.ts'
+import { LAUNCHER } from '../support/node-process.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}`
 const BOB = `0x${'b0'.repeat(20)}`

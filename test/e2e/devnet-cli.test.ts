@@ -10,7 +10,8 @@ import { HDNodeWallet, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { tandem } from '../support/command.ts'
-import { eventually, LAUNCHER, PATIENCE_MS, ROOT, type RunningNode, startDevnet } from '../support/devnet.ts'
+import { eventually, type RunningNode, startDevnet } from '../support/devnet.ts'
+import { LAUNCHER, PATIENCE_MS, ROOT } from '../support/node-process.ts'
 
 const SINK = '0x000000000000000000000000000000000000dEaD'
 const GWEI = 10n ** 9n

@@ -6,9 +6,9 @@ import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { startExplorerProcess } from '@tandem/explorer/service/explorer-process.ts'
 import { expect, onTestFinished, test } from 'vitest'
-import { eventually, ROOT, rpc, withTempDir } from '../support/devnet.ts'
+import { eventually, rpc, withTempDir } from '../support/devnet.ts'
 import { tokenContracts, transferData } from '../support/explorer/token-chain.ts'
-import { freePort } from '../support/node-process.ts'
+import { freePort, ROOT } from '../support/node-process.ts'
 
 const ANVIL = join(ROOT, 'node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil')
 const MISSING = existsSync(ANVIL) ? '' : ' (anvil is not installed for this system)'

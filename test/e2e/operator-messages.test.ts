@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run, tandem } from '../support/command.ts'
 import { Committee } from '../support/committee.ts'
-import { LAUNCHER, ROOT } from '../support/devnet.ts'
-import { eventually, spawnNode } from '../support/node-process.ts'
+import { eventually, LAUNCHER, ROOT, spawnNode } from '../support/node-process.ts'
 
 /* What a person reads when something is set up wrongly: each message of a real process. */
 

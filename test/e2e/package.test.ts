@@ -20,8 +20,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { parse } from 'yaml'
 import { run } from '../support/command.ts'
-import { type ReadyLine, ROOT, rpc } from '../support/devnet.ts'
-import { eventually, freePort } from '../support/node-process.ts'
+import { rpc } from '../support/devnet.ts'
+import { eventually, freePort, type Ready, ROOT } from '../support/node-process.ts'
 
 /* The package of npm: built, packed, installed into an empty folder, and run from there. */
 
@@ -86,7 +86,7 @@ test('few packages are installed, the own one is small, and nothing of developme
 /** Starts a devnet with the program of an installed command, and ends it after `use`. */
 const withDevnet = async (
   command: readonly string[],
-  use: (ready: ReadyLine) => Promise<unknown>,
+  use: (ready: Ready) => Promise<unknown>,
   env: NodeJS.ProcessEnv = {},
 ): Promise<void> => {
   const [program = '', ...args] = command
@@ -99,8 +99,8 @@ const withDevnet = async (
   child.stderr.on('data', data => (log += String(data)))
   const closed = new Promise(resolve => child.once('close', resolve))
   try {
-    const ready = await new Promise<ReadyLine>((resolve, reject) => {
-      createInterface({ input: child.stdout }).once('line', line => resolve(JSON.parse(line) as ReadyLine))
+    const ready = await new Promise<Ready>((resolve, reject) => {
+      createInterface({ input: child.stdout }).once('line', line => resolve(JSON.parse(line) as Ready))
       void closed.then(code => reject(new Error(`ended with ${code}: ${log}`)))
     })
     await use(ready)

@@ -6,8 +6,9 @@ import { pathToFileURL } from 'node:url'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { getCreateAddress } from 'ethers'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { eventually, ROOT, type RunningNode, rpc, startDevnet } from '../support/devnet.ts'
+import { eventually, type RunningNode, rpc, startDevnet } from '../support/devnet.ts'
 import { receiptOf, signerOf } from '../support/load.ts'
+import { ROOT } from '../support/node-process.ts'
 import { SEED } from '../support/seed.ts'
 
 /** `CUTS=1000 npx vitest run --project e2e subscription-cuts` cuts more often. */

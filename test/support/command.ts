@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { LAUNCHER, ROOT } from './devnet.ts'
+import { LAUNCHER, ROOT } from './node-process.ts'
 
 export interface CommandResult {
   readonly code: number | null

@@ -9,10 +9,18 @@ import { openNodeKey } from '../../src/network/transport/node-key.ts'
 import type { SigningDomain } from '../../src/primitives/consensus/vote.ts'
 import { tandem } from './command.ts'
 import { Testimony } from './consensus/testimony.ts'
-import { PATIENCE_MS, rpc } from './devnet.ts'
+import { rpc } from './devnet.ts'
 import type { Account } from './load.ts'
 import { Wiretap } from './network/wiretap.ts'
-import { eventually, freePort, type NodeProcess, type Ready, type SpawnOptions, spawnNode } from './node-process.ts'
+import {
+  eventually,
+  freePort,
+  type NodeProcess,
+  PATIENCE_MS,
+  type Ready,
+  type SpawnOptions,
+  spawnNode,
+} from './node-process.ts'
 import type { Wires } from './wires/wires.ts'
 
 /** Keys of these chains: `funded`, and `validator 0` and so on. */

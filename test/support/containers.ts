@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { run } from './command.ts'
-import { ROOT } from './devnet.ts'
+import { ROOT } from './node-process.ts'
 
 /** Text of a file under docker/. */
 export const dockerFile = (path: string): string => readFileSync(join(ROOT, 'docker', path), 'utf8')

@@ -5,8 +5,7 @@ import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { signedRaw } from './chain.ts'
 import { Committee, keyOf, type NodeOfMany } from './committee.ts'
 import { encodeCouncilCall, registrationSignature, STAKE, TOKEN } from './council-contract.ts'
-import { PATIENCE_MS } from './devnet.ts'
-import { eventually } from './node-process.ts'
+import { eventually, PATIENCE_MS } from './node-process.ts'
 
 const CYCLE_BLOCKS = 8
 /** A changed council serves the cycle after the next, so within three of them. */

@@ -3,7 +3,8 @@ import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } fr
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
-import { PATIENCE_MS, rpc } from './devnet.ts'
+import { rpc } from './devnet.ts'
+import { PATIENCE_MS } from './node-process.ts'
 import { signedBy } from './signed-by.ts'
 import { compileSolidity } from './solidity.ts'
 

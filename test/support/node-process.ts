@@ -1,11 +1,37 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { claimPortBlock } from '../../src/cli/localnet/ports.ts'
-import { LAUNCHER, onLoopback, PATIENCE_MS, type ReadyLine, ROOT, SOURCE_LAUNCHER } from './devnet.ts'
 
-export interface Ready extends ReadyLine {
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** Launcher of the source as written. */
+export const SOURCE_LAUNCHER = join(ROOT, 'bin', 'tandem.mjs')
+/** Launcher of the command: that of the folder BUILD, which tests of processes build (build.ts), or of the source. */
+export const LAUNCHER = join(resolve(ROOT, process.env['BUILD'] ?? ''), 'bin', 'tandem.mjs')
+
+/** Ready line of a command. */
+export interface Ready {
+  readonly ready: true
+  readonly http: string
+  readonly ws: string
+  /** The loopback port with every namespace, of `tandem start`. */
+  readonly operator?: string
   readonly metrics?: string
+  readonly explorer?: string
+  readonly pages?: string
+  readonly faucet?: string
+  readonly stratum?: string
+  /** tandem:// of `tandem start`. */
+  readonly peer?: string
+  readonly chainId: number
+  readonly genesisHash: Hex
+  readonly accounts: readonly { readonly address: Hex; readonly privateKey: Hex }[]
 }
+
+/** Longest wait for something that must come: only a test that fails waits for it, on a machine of any speed. */
+export const PATIENCE_MS = 120_000
 
 /** The real process, from its first moment: it may be killed before it is ready. */
 export interface NodeProcess {
@@ -36,6 +62,12 @@ export interface SpawnOptions {
   /** A program that runs it, with its arguments. */
   readonly before?: readonly string[]
 }
+
+/** Adds the loopback and a free port to `tandem start` when no peer port is given. */
+const onLoopback = (args: readonly string[]): readonly string[] =>
+  args[0] !== 'start' || args.includes('--p2p-port')
+    ? args
+    : [...args, '--p2p-host', '127.0.0.1', '--p2p-port', '0', '--no-discovery']
 
 /** `args` after `tandem`. */
 export const spawnNode = (

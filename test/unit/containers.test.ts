@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { dockerFile, dockerYaml, expressions, metricsIn } from '../support/containers.ts'
-import { ROOT } from '../support/devnet.ts'
+import { ROOT } from '../support/node-process.ts'
 
 /* The container files without an engine: their form, what they may not do, and that what they name is there. */
 

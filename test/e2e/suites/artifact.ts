@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import { ROOT } from '../../support/devnet.ts'
+import { ROOT } from '../../support/node-process.ts'
 import { compileSolidity, type SolidityOptions } from '../../support/solidity.ts'
 
 /** Contract ready to be deployed. */

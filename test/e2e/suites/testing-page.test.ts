@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../support/command.ts'
-import { ROOT, type RunningNode, startDevnet } from '../../support/devnet.ts'
+import { type RunningNode, startDevnet } from '../../support/devnet.ts'
+import { ROOT } from '../../support/node-process.ts'
 import { SUITE_FLAGS } from './flags.ts'
 
 const page = readFileSync(join(ROOT, 'docs', 'testing-with-tandem.md'), 'utf8')

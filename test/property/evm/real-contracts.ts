@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { ROOT } from '../../support/devnet.ts'
+import { ROOT } from '../../support/node-process.ts'
 import { compileSolidity } from '../../support/solidity.ts'
 import type { Random } from '../executor-plans.ts'
 

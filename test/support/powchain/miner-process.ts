@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { LAUNCHER, ROOT } from '../devnet.ts'
+import { LAUNCHER, ROOT } from '../node-process.ts'
 
 /** `tandem mine` in a process of its own. */
 export const startMiner = (args: readonly string[]) => {

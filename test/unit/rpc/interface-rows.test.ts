@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { METHODS } from '../../../src/rpc/methods/methods.ts'
 import { CHECKS, checkOf } from '../../conformance/interface/checks/all.ts'
 import { interfaceRows } from '../../conformance/interface/rows.ts'
-import { ROOT } from '../../support/devnet.ts'
+import { ROOT } from '../../support/node-process.ts'
 
 const rows = interfaceRows()
 const TABLES = ['Standard methods', 'Native methods', 'Further methods', 'Authentication']

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { TestSpecification } from 'vitest/node'
-import { ROOT } from '../../support/devnet.ts'
 import { SECONDS, sideBySide } from '../../support/longest-first.ts'
+import { ROOT } from '../../support/node-process.ts'
 
 test('every file with an estimate exists', () => {
   expect(Object.keys(SECONDS).filter(name => !existsSync(join(ROOT, 'test', `${name}.test.ts`)))).toEqual([])
