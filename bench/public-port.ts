@@ -4,8 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
-import { generateNodeKey } from '../src/network/transport/node-key.ts'
-import { certificatePem } from '../test/support/certificate.ts'
+import { writeCertificate } from '../test/support/certificate.ts'
 import { spawnNode } from '../test/support/node-process.ts'
 import { cpuMsOf } from './process-usage.ts'
 
@@ -33,11 +32,9 @@ const genesis = file(
     alloc: {},
   }),
 )
-const nodeKey = generateNodeKey()
-const tls = [
-  ...['--tls-cert', file('cert.pem', certificatePem(nodeKey))],
-  ...['--tls-key', file('key.pem', nodeKey.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())],
-]
+const [certFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
+writeCertificate(certFile, keyFile)
+const tls = ['--tls-cert', certFile, '--tls-key', keyFile]
 const secret = 'ab'.repeat(32)
 
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -8,8 +8,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
-import { generateNodeKey } from '../../src/network/transport/node-key.ts'
-import { certificatePem } from '../support/certificate.ts'
+import { writeCertificate } from '../support/certificate.ts'
 import { eventually, freePort, type NodeProcess, spawnNode } from '../support/node-process.ts'
 import { PROXIES } from '../support/proxies.ts'
 import { Socket } from '../support/rpc/socket.ts'
@@ -143,13 +142,6 @@ for (const { name, why, begin } of PROXIES)
     },
   )
 
-/** Self-signed, as PEM files. */
-const writeCertificate = (certFile: string, keyFile: string): void => {
-  const nodeKey = generateNodeKey()
-  writeFileSync(keyFile, nodeKey.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
-  writeFileSync(certFile, certificatePem(nodeKey))
-}
-
 test('with TLS of its own: a renewed certificate is used without a restart, compression, no operator port', async () => {
   const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
   writeCertificate(cert, key)
@@ -165,7 +157,7 @@ test('with TLS of its own: a renewed certificate is used without a restart, comp
   const page = await pageOf(http)
   for (const url of [http, ws]) expect(page).toContain(`<code>${url.replace(/\/$/, '')}`)
 
-  writeFileSync(cert, certificatePem(generateNodeKey()))
+  writeCertificate(cert, join(dir, 'other-key.pem'))
   await eventually(
     'a word about the key',
     async () => node.stderr().includes('TLS certificate not reloaded') || undefined,

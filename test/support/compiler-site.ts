@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
 import { type AddressInfo, connect, type Server } from 'node:net'
 import { join } from 'node:path'
+import { writeCertificate } from './certificate.ts'
 
 const HOST = 'binaries.soliditylang.org'
 /** Versions that the default projects of hardhat and forge take, and that of the script, which is given out for each. */
@@ -20,11 +20,8 @@ const listening = (server: Server): Promise<number> =>
  */
 export const startCompilerSite = async (dir: string, solc: string) => {
   const [key, certificate] = [join(dir, 'key.pem'), join(dir, 'certificate.pem')]
-  const subject = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`]
-  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', certificate, '-days', '2']
-  execFileSync('openssl', [...request, ...subject, '-addext', 'basicConstraints=critical,CA:FALSE'], {
-    stdio: 'ignore',
-  })
+  const names = ['-addext', `subjectAltName=DNS:${HOST}`, '-addext', 'basicConstraints=critical,CA:FALSE']
+  writeCertificate(certificate, key, HOST, ['-newkey', 'rsa:2048', ...names])
   const script = readFileSync(solc)
   const sha256 = `0x${createHash('sha256').update(script).digest('hex')}`
   const builds = VERSIONS.map(version => {

@@ -7,6 +7,7 @@ import {
   encodeAbiParameters,
   encodeFunctionData,
   hashMessage,
+  parseAbiParameters,
 } from 'viem'
 import artifact from '../../contracts/Council.json' with { type: 'json' }
 import { createInterpreter } from '../../devtools/interpreter/engine.ts'
@@ -21,8 +22,7 @@ import { keyOf, signedRaw, type TestChain } from './chain.ts'
 
 export const TOKEN = 10n ** 18n
 export const STAKE = 35n * TOKEN
-const COUNCIL_ABI = artifact.abi as readonly unknown[]
-const abi = COUNCIL_ABI as never
+const abi = artifact.abi as never
 const engine = createInterpreter()
 
 export const encodeCouncilCall = (functionName: string, args: readonly unknown[] = []): Hex =>
@@ -33,14 +33,7 @@ interface Sent {
   readonly value?: bigint
 }
 
-const WORD = [
-  { type: 'uint256' },
-  { type: 'address' },
-  { type: 'address' },
-  { type: 'address' },
-  { type: 'address' },
-  { type: 'uint256' },
-] as const
+const WORDS = parseAbiParameters('uint256, address, address, address, address, uint256')
 
 interface Registration {
   readonly chainId: number
@@ -53,7 +46,7 @@ interface Registration {
 /** Signature of a validator's key over its registration for an owner. */
 export const registrationSignature = (key: Uint8Array, { chainId, owner, reward, count = 0n }: Registration): Hex => {
   const values = [BigInt(chainId), COUNCIL_ADDRESS, addressFromPrivateKey(key), owner, reward, count] as const
-  const hash = keccak256Hex(hexToBytes(encodeAbiParameters(WORD, values)))
+  const hash = keccak256Hex(hexToBytes(encodeAbiParameters(WORDS, values)))
   const signature = sign(hexToBytes(hashMessage({ raw: hash })), key).slice()
   // Wallets write the parity as 27 or 28.
   signature[64] = 27 + (signature[64] as number)

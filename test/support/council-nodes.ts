@@ -5,6 +5,7 @@ import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { signedRaw } from './chain.ts'
 import { Committee, keyOf, type NodeOfMany } from './committee.ts'
 import { encodeCouncilCall, registrationSignature, STAKE, TOKEN } from './council-contract.ts'
+import { receiptOf } from './load.ts'
 import { eventually, PATIENCE_MS } from './node-process.ts'
 
 const CYCLE_BLOCKS = 8
@@ -130,14 +131,11 @@ export class CouncilOfNodes {
   /** Waits until exactly these decide the next block. */
   async serving(indexes: readonly number[]): Promise<void> {
     const wanted = indexes.map(validatorOf).sort().join()
-    await eventually(
-      `a committee of ${indexes.join()}`,
-      async () => {
-        const members = await this.first.rpc<readonly Hex[]>('native_getCommittee')
-        return [...members].sort().join() === wanted ? true : undefined
-      },
-      { withinMs: SERVING_MS, everyMs: 100 },
-    )
+    const isServing = async () => {
+      const members = await this.first.rpc<readonly Hex[]>('native_getCommittee')
+      return [...members].sort().join() === wanted || undefined
+    }
+    await eventually(`a committee of ${indexes.join()}`, isServing, { withinMs: SERVING_MS, everyMs: 100 })
   }
 
   /** `blocks` more on all of these nodes, and the same on each. */
@@ -166,10 +164,7 @@ export class CouncilOfNodes {
     const hashes: Hex[] = []
     for (const raw of raws) hashes.push(await this.first.rpc<Hex>('eth_sendRawTransaction', bytesToHex(raw)))
     for (const hash of hashes) {
-      const receipt = await eventually(
-        'a receipt',
-        async () => (await this.first.rpc<{ status: Hex } | null>('eth_getTransactionReceipt', hash)) ?? undefined,
-      )
+      const receipt = await receiptOf<{ readonly status: Hex }>(this.first.ready.http, hash)
       if (receipt.status !== '0x1') throw new Error(`${hash} failed`)
     }
   }

@@ -4,7 +4,7 @@ import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
 import { rpc } from './devnet.ts'
-import { PATIENCE_MS } from './node-process.ts'
+import { eventually, PATIENCE_MS } from './node-process.ts'
 import { signedBy } from './signed-by.ts'
 import { compileSolidity } from './solidity.ts'
 
@@ -100,14 +100,9 @@ export const deployToken = async (node: LoadTarget): Promise<Token> => {
   return { address: contractAddress, creation }
 }
 
-export const receiptOf = async <T>(url: string, hash: Hex, withinMs = PATIENCE_MS): Promise<T> => {
-  const deadline = performance.now() + withinMs
-  while (performance.now() < deadline) {
-    const receipt = await rpc<T | null>(url, 'eth_getTransactionReceipt', [hash])
-    if (receipt !== null) return receipt
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
-  throw new Error(`no receipt of ${hash} within ${withinMs} ms`)
+export const receiptOf = <T>(url: string, hash: Hex, withinMs = PATIENCE_MS): Promise<T> => {
+  const ask = async () => (await rpc<T | null>(url, 'eth_getTransactionReceipt', [hash])) ?? undefined
+  return eventually(`receipt of ${hash}`, ask, { withinMs, everyMs: 20 })
 }
 
 export interface LoadTarget {

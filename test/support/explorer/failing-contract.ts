@@ -1,4 +1,5 @@
-import { concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { hexToBytes } from '@tandem/base/bytes.ts'
+import { encodeErrorResult, parseAbi } from 'viem'
 import { compileSolidity } from '../solidity.ts'
 
 const SOURCE = `
@@ -22,16 +23,7 @@ contract Failing {
 }
 `
 
-export const FAILING_ABI = [
-  {
-    type: 'error',
-    name: 'TooMuch',
-    inputs: [
-      { name: 'wanted', type: 'uint256' },
-      { name: 'unit', type: 'string' },
-    ],
-  },
-]
+export const FAILING_ABI = parseAbi(['error TooMuch(uint256 wanted, string unit)'])
 
 let compiled: Uint8Array | undefined
 export const failingContract = (): Uint8Array => {
@@ -41,9 +33,6 @@ export const failingContract = (): Uint8Array => {
 
 /** A revert with a text. */
 export const revertWith = (text: string): { readonly error: string; readonly output: Uint8Array } => {
-  const bytes = new TextEncoder().encode(text)
-  const padded = new Uint8Array(Math.ceil(bytes.byteLength / 32) * 32)
-  padded.set(bytes)
-  const head = [32n, BigInt(bytes.byteLength)].map(word => hexToBytes(toWord(word)))
-  return { error: 'execution reverted', output: concatBytes(hexToBytes('0x08c379a0'), ...head, padded) }
+  const output = encodeErrorResult({ abi: parseAbi(['error Error(string)']), args: [text] })
+  return { error: 'execution reverted', output: hexToBytes(output) }
 }

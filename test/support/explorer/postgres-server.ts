@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Client } from 'pg'
-import { freePort } from '../node-process.ts'
+import { eventually, freePort } from '../node-process.ts'
 
 const ROOT = '/usr/lib/postgresql'
 
@@ -159,13 +159,7 @@ const withClient = async (url: string, use: (client: Client) => Promise<unknown>
   }
 }
 
-const untilReady = async (url: string): Promise<void> => {
-  for (;;) {
-    try {
-      await withClient(url, client => client.query('SELECT 1'))
-      return
-    } catch {
-      await new Promise(resolve => setTimeout(resolve, 50))
-    }
-  }
+const untilReady = (url: string): Promise<boolean> => {
+  const isReady = () => withClient(url, client => client.query('SELECT 1')).then(() => true)
+  return eventually('postgres', () => isReady().catch(() => undefined), { everyMs: 50 })
 }

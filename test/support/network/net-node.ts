@@ -21,6 +21,7 @@ import type { BlockCodec } from '../../../src/primitives/block.ts'
 import type { ConsensusMessage, MessageAcceptance } from '../../../src/primitives/consensus/message.ts'
 import { blockCodec } from '../consensus/ledger.ts'
 import { DOMAIN, signerOf } from '../consensus/member.ts'
+import { eventually } from '../node-process.ts'
 
 interface LogLine {
   readonly level: string
@@ -212,9 +213,5 @@ const PATIENCE_MS = 45_000
 
 /** Waits until something is so; fails with what was waited for. */
 export const until = async (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => {
-  const endMs = performance.now() + PATIENCE_MS
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error(`not within ${PATIENCE_MS} ms: ${what}`)
-    await new Promise(resolve => setTimeout(resolve, 5))
-  }
+  await eventually(what, async () => (await isSo()) || undefined, { withinMs: PATIENCE_MS, everyMs: 5 })
 }
