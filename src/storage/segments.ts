@@ -1,7 +1,8 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { crc32, type ZstdOptions, zstdCompress, zstdDecompress } from 'node:zlib'
+import { crc32, type ZstdOptions, zstdCompress, zstdDecompress, zstdDecompressSync } from 'node:zlib'
 import { asBuffer, bytesToHex } from '@tandem/base/bytes.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { STORAGE_LIMITS } from '../config/limits/storage.ts'
@@ -28,6 +29,33 @@ const ROW_BYTES = 10
 // Made when they are called, since Node.js has zstd from 22.15 on and tandem/devnet, which moves no segments, runs on older ones.
 const compress = (bytes: Buffer): Promise<Buffer> => promisify(zstdCompress)(bytes)
 const decompress = (bytes: Buffer, options: ZstdOptions): Promise<Buffer> => promisify(zstdDecompress)(bytes, options)
+
+/** Open file of a segment, and what decompresses its frames. */
+interface SegmentFile extends AsyncDisposable {
+  read(target: Buffer, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>
+  stat(): Promise<{ readonly size: number }>
+  readonly decompress: typeof decompress
+}
+
+/** Opens a file whose reads and frames go to the system's threads. */
+const openApart = async (path: string): Promise<SegmentFile> => {
+  const file = await open(path, 'r')
+  return {
+    ...{ decompress, read: (...of) => file.read(...of), stat: () => file.stat() },
+    [Symbol.asyncDispose]: () => file.close(),
+  }
+}
+
+/** Opens a file that this thread itself reads: a few microseconds each, where a turn of the system's threads takes some hundred. */
+const openHere = async (path: string): Promise<SegmentFile> => {
+  const file = openSync(path, 'r')
+  return {
+    decompress: async (...of) => zstdDecompressSync(...of),
+    read: async (...of) => ({ bytesRead: readSync(file, ...of) }),
+    stat: async () => fstatSync(file),
+    [Symbol.asyncDispose]: async () => closeSync(file),
+  }
+}
 
 const { frameRows, frameBytes, segmentCacheBytes } = STORAGE_LIMITS
 
@@ -176,9 +204,9 @@ const damaged = (path: string, reason: string, cause?: unknown) =>
   storeError({ code: 'STORE_CORRUPT', path, reason }, cause)
 
 /** Runs work with an open file. Throws STORE_CORRUPT when it is missing, STORE_READ_FAILED when the system refuses. */
-const reading = async <T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> => {
+const reading = async <T>(path: string, work: (file: SegmentFile) => Promise<T>, openFile = openApart): Promise<T> => {
   try {
-    await using file = await open(path, 'r')
+    await using file = await openFile(path)
     return await work(file)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -188,7 +216,7 @@ const reading = async <T>(path: string, work: (file: FileHandle) => Promise<T>):
   }
 }
 
-const readBytes = async (file: FileHandle, path: string, at: number, bytes: number): Promise<Buffer> => {
+const readBytes = async (file: SegmentFile, path: string, at: number, bytes: number): Promise<Buffer> => {
   const target = Buffer.allocUnsafe(bytes)
   for (let done = 0; done < bytes; ) {
     const { bytesRead } = await file.read(target, done, bytes - done, at + done)
@@ -199,7 +227,7 @@ const readBytes = async (file: FileHandle, path: string, at: number, bytes: numb
 }
 
 /** Reads and checks the index of a segment; the sizes of its frames and its own are those of the file. */
-const readIndex = async (file: FileHandle, path: string, header: Buffer): Promise<Buffer> => {
+const readIndex = async (file: SegmentFile, path: string, header: Buffer): Promise<Buffer> => {
   const { size } = await file.stat()
   const cut = () => damaged(path, 'its end is not that of a segment of this version: it was cut short or overwritten')
   if (size < HEADER_BYTES + TRAILER_BYTES) throw cut()
@@ -219,11 +247,11 @@ const readIndex = async (file: FileHandle, path: string, header: Buffer): Promis
   return index
 }
 
-const readFrame = async (file: FileHandle, path: string, { at, stored, raw, crc }: Entry): Promise<Buffer> => {
+const readFrame = async (file: SegmentFile, path: string, { at, stored, raw, crc }: Entry): Promise<Buffer> => {
   const bytes = await readBytes(file, path, at, stored)
   if (crc32(bytes) !== crc) throw damaged(path, `the checksum of the frame at byte ${at} is wrong`)
   try {
-    return await decompress(bytes, { maxOutputLength: Math.max(1, raw) })
+    return await file.decompress(bytes, { maxOutputLength: Math.max(1, raw) })
   } catch (error) {
     throw damaged(path, `the frame at byte ${at} cannot be decompressed`, error)
   }
@@ -243,18 +271,20 @@ export const checkSegment = (path: string, header: Buffer, isDeep: boolean): Pro
     }
   })
 
-/** Reader of the segments in a folder, with caches of indexes and frames. Frames are decompressed by the system's threads. */
+/** Reader of the segments in a folder, with caches of indexes and frames. Worker threads read and decompress themselves. */
 export class Segments {
   readonly #folder: string
   readonly #segmentBlocks: number
+  readonly #open: typeof openApart
   readonly #indexes = new Lru<number, Buffer>({ limit: segmentCacheBytes, weigh: index => 256 + index.byteLength })
   readonly #frames = new Lru<string, Buffer>({ limit: segmentCacheBytes, weigh: frame => 256 + frame.byteLength })
   /** Readers at the same time share one read. */
   readonly #reads = new Map<string, Promise<Buffer>>()
 
-  constructor(folder: string, segmentBlocks: number) {
+  constructor(folder: string, segmentBlocks: number, isInWorker: boolean) {
     this.#folder = folder
     this.#segmentBlocks = segmentBlocks
+    this.#open = isInWorker ? openHere : openApart
   }
 
   /** Returns a row; undefined when its block has none. `identity` is asked when the index is read. Throws STORE_CORRUPT or STORE_READ_FAILED. */
@@ -264,7 +294,7 @@ export class Segments {
     const path = segmentPath(this.#folder, first)
     const read = () => {
       const header = segmentHeader(identity(), first)
-      return reading(path, file => readIndex(file, path, header))
+      return reading(path, file => readIndex(file, path, header), this.#open)
     }
     const index = this.#indexes.get(first) ?? (await this.#shared(path, read))
     this.#indexes.set(first, index)
@@ -274,7 +304,8 @@ export class Segments {
     if (entry.bucket !== bucket) return undefined
     const name = `${path} ${number}`
     const frame =
-      this.#frames.get(name) ?? (await this.#shared(name, () => reading(path, file => readFrame(file, path, entry))))
+      this.#frames.get(name) ??
+      (await this.#shared(name, () => reading(path, file => readFrame(file, path, entry), this.#open)))
     this.#frames.set(name, frame)
     return rowOfFrame(frame, place.block, place.part)
   }

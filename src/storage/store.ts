@@ -87,7 +87,7 @@ export class Store {
     this.#options = options
     this.#level = level
     this.#ephemeral = ephemeral
-    this.#segments = new Segments(this.segmentFolder, segmentBlocks)
+    this.#segments = new Segments(this.segmentFolder, segmentBlocks, latch !== undefined)
     this.#memory = ephemeral ? { level, bytes: 0, isMoving: false } : undefined
     this.#latch = new WriteLatch({
       ...(latch && { memory: latch }),

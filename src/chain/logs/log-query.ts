@@ -1,4 +1,5 @@
 import { readAhead } from '@tandem/base/async/read-ahead.ts'
+import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
@@ -42,6 +43,7 @@ export async function* matchingLogs(
     if (bytes > limitBytes) throw readError({ code: 'RESULTS_TOO_LARGE', limitBytes })
     yield found
     checkTime()
+    await sliceOver()
   }
 }
 

@@ -13,7 +13,7 @@ import { BUCKETS, SEGMENT_BUCKETS } from '../../../src/storage/buckets.ts'
 import { keyWithNumber, numberKey } from '../../../src/storage/keys.ts'
 import { checkSegments, clearMoved, moveSegment, readMoved } from '../../../src/storage/move-segment.ts'
 import { putIdentity } from '../../../src/storage/schema.ts'
-import { segmentPath } from '../../../src/storage/segments.ts'
+import { Segments, segmentPath } from '../../../src/storage/segments.ts'
 import { Store } from '../../../src/storage/store.ts'
 import { FailingDisk, whyNoFailingDisk } from '../../support/disk/failing-disk.ts'
 import { SEED } from '../../support/seed.ts'
@@ -99,6 +99,9 @@ test('rows of a segment are read as before, long ones and empty ones too, and on
   await checkSegments(store, true)
   await moveSegment(store)
   await expectAll(store, rows)
+  const ofWorker = await Store.attach(store.share())
+  await expectAll(ofWorker, rows)
+  await ofWorker.close()
 })
 
 /** Store of a chain whose genesis hash is a repeated digit. */
@@ -168,15 +171,23 @@ test('every changed byte of a segment is found, with the name of its file', asyn
   await moveSegment(store)
   const path = segmentPath(store.segmentFolder, 0)
   const whole = readFileSync(path)
+  /** As a worker reads it, which checks the index and the frame of the row. */
+  const readBody = () =>
+    new Segments(store.segmentFolder, segmentBlocks, true).row(BUCKETS.body, numberKey(1), () => undefined)
+  const body = await readBody()
+  expect(body).toEqual(bytesOf(10, 1 + BUCKETS.body))
   for (let at = 0; at < whole.byteLength; at++) {
     const changed = Buffer.from(whole)
     changed[at] = (changed[at] as number) ^ (1 << (at % 8))
     writeFileSync(path, changed)
+    expect([body, 'STORE_CORRUPT'], `byte ${at}`).toContainEqual(await readBody().catch(({ code }) => code))
     await expect(checkSegments(store, true), `byte ${at}`).rejects.toMatchObject({
       code: 'STORE_CORRUPT',
       detail: { path },
     })
   }
+  rmSync(path)
+  await expect(readBody()).rejects.toMatchObject({ code: 'STORE_CORRUPT', detail: { path } })
   writeFileSync(path, whole)
   await checkSegments(store, true)
 })
