@@ -7,7 +7,7 @@ import { finishSlicedWork, runSlicedWork } from '@tandem/base/async/sliced-work.
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { EMPTY_BYTES, toWord, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { BlockStore } from '../src/chain/store/block-store.ts'
-import { putBlockParts } from '../src/chain/store/put-block.ts'
+import { putBlockRows } from '../src/chain/store/put-block.ts'
 import type { ChainView } from '../src/chain/store/types.ts'
 import { NETWORKS } from '../src/config/networks.ts'
 import { keccak256Hex } from '../src/crypto/hash.ts'
@@ -86,7 +86,7 @@ const writeShape = async (store: Store, number: number, count: number, logs: num
   const batch = store.batch()
   const rows = { block: { ...block, extra: undefined as never }, receipts, certificate: null }
   const stopPutting = watchTurns()
-  await runSlicedWork(putBlockParts(batch, rows), sliceOver)
+  await runSlicedWork(putBlockRows(batch, rows), sliceOver)
   await batch.write({ sync: false })
   return { hash, put: stopPutting() }
 }

@@ -21,12 +21,19 @@ import type { MainHead, ProofPool } from '../powchain/proof-pool.ts'
 import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import { readExtraData } from '../primitives/consensus/extra-data.ts'
+import { endsCycle } from '../rules/council/cycle.ts'
 import type { StateUpdate } from '../state/update/state-update.ts'
 import type { WorldState } from '../state/world/world-state.ts'
 import type { Store } from '../storage/store.ts'
 import type { BlockEnvSources } from './block/block-env.ts'
 import { type BlockFault, isEndOfWork } from './block/block-fault.ts'
-import { type BlockChoices, BlockWork, type CandidateSource, type ExecutedBlock } from './block/block-work.ts'
+import {
+  type BlockChoices,
+  BlockWork,
+  type CandidateSource,
+  EMPTY_POOL,
+  type ExecutedBlock,
+} from './block/block-work.ts'
 import { type BlockToCommit, writeCommit } from './block/commit-batch.ts'
 import type { Economy } from './block/economy.ts'
 import { RunningWork } from './block/running-work.ts'
@@ -63,6 +70,8 @@ const rulesMismatch = (number: number, cause: CodedError): CodedError<RulesMisma
 /** Transaction pool, as the chain uses it. */
 export interface ChainPoolPort extends CandidateSource {
   hasExecutable(): boolean
+  /** True without transactions, executable or not. */
+  isEmpty(): boolean
   /** `touched`: every account the block changed. */
   onBlock(event: CommittedEvent, touched: Iterable<Hex>): void
 }
@@ -218,8 +227,53 @@ export class Chain implements ExecutionPort {
         return
       }
       const executedBlock = this.#candidates.peek(block.hash) ?? (await this.#finish(block))
-      await this.#write({ ...executedBlock, certificate })
+      await this.#write([{ ...executedBlock, certificate }])
     })
+  }
+
+  /**
+   * Builds blocks on the head, each on the one before, and commits them in one batch: on a chain whose blocks this node decides alone. `next`
+   * returns the request for the child of a block, and `seal` the certificate; undefined ends the run, as does a block on which no other can be
+   * built before it is written.
+   */
+  extend(next: (parent: Head) => BuildRequest | undefined, seal: (block: Block) => Certificate): Promise<void> {
+    return this.#writing.run(async () => {
+      const run = await this.#running.run(signal => this.#buildRun(next, seal, signal))
+      if (run.length > 0) await this.#write(run)
+    })
+  }
+
+  async #buildRun(
+    next: (parent: Head) => BuildRequest | undefined,
+    seal: (block: Block) => Certificate,
+    signal: AbortSignal,
+  ): Promise<readonly BlockToCommit[]> {
+    const { world, pool } = this.#options
+    const ahead = world.ahead()
+    const run: BlockToCommit[] = []
+    let parent = this.#head
+    for (let request = next(this.head()); request !== undefined; ) {
+      const source = run.length === 0 ? pool : EMPTY_POOL
+      const executedBlock = await this.#work.build(parent, request, signal, source, ahead)
+      const certificate = seal(executedBlock.block)
+      run.push({ ...executedBlock, certificate })
+      if (!(this.#isQuiet(executedBlock) && ahead.add(executedBlock.update))) break
+      parent = executedBlock.block
+      const { number, timestamp } = parent.header
+      request = next({ number, hash: parent.hash, timestamp, certificate })
+    }
+    return run
+  }
+
+  /** True when the next block is empty, and depends on nothing of this one but its header and the state. */
+  #isQuiet({ block, proofs }: ExecutedBlock): boolean {
+    const { pool, sources } = this.#options
+    const { number } = block.header
+    const { cycleBlocks } = sources.params.rewards
+    const isInside = !endsCycle(number, cycleBlocks) && !endsCycle(number + 1, cycleBlocks)
+    const isSetForOne = sources.choices?.().baseFeePerGas !== undefined
+    if (isSetForOne || !pool.isEmpty()) return false
+    return isInside && block.transactions.length + block.evidence.length + proofs.length === 0
   }
 
   /** Executes a decided block, or joins its execution under way. Other work must not delay it. */
@@ -279,14 +333,14 @@ export class Chain implements ExecutionPort {
     this.#durable = number
   }
 
-  async #write(sealed: BlockToCommit): Promise<void> {
-    await writeCommit(this.#options, sealed, () => this.#durable)
-    const { block, execution, certificate, update } = sealed
+  async #write(run: readonly BlockToCommit[]): Promise<void> {
+    await writeCommit(this.#options, run, () => this.#durable)
     // State and head move in the same event-loop turn; only the trie, which no reader of the head needs, is awaited.
-    const trie = this.#options.world.committed(block.header.number, update)
-    this.#moveHead({ block, receipts: execution.receipts }, certificate, update)
+    const trie = this.#options.world.committed(this.#head.header.number + 1, ...run.map(({ update }) => update))
+    for (const { block, execution, certificate, update } of run)
+      this.#moveHead({ block, receipts: execution.receipts }, certificate, update)
     await trie
-    if (block.header.number >= this.#durable + CHAIN_LIMITS.unsyncedBlocks) await this.flush()
+    if (this.#head.header.number >= this.#durable + CHAIN_LIMITS.unsyncedBlocks) await this.flush()
   }
 
   /** Aborts all work begun on the previous head. */

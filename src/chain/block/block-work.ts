@@ -23,7 +23,7 @@ import type { ProofState } from '../../rules/proof/proof-header.ts'
 import type { IncludedProof } from '../../rules/proof/proof-inclusion.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'
-import type { WorldState } from '../../state/world/world-state.ts'
+import type { BlockBase, WorldState } from '../../state/world/world-state.ts'
 import { type EvidencePool, jailOffenders } from '../council/evidence-pool.ts'
 import type { BlockProofs } from '../proof/block-proofs.ts'
 import type { BlockRoots } from '../store/rules-port.ts'
@@ -70,7 +70,7 @@ export interface ExecutedBlock {
   readonly proofs: readonly IncludedProof[]
 }
 
-const EMPTY_POOL: Pick<CandidateSource, 'select'> = {
+export const EMPTY_POOL: Pick<CandidateSource, 'select'> = {
   select: () => ({ next: () => undefined, skipSender() {} }),
 }
 
@@ -88,17 +88,18 @@ export class BlockWork {
     this.#options = options
   }
 
-  /** Builds from the pool, or from another source of transactions. */
+  /** Builds from the pool on the head, or from another source of transactions, or on a block that is not written yet. */
   async build(
     parent: ChainBlock,
     request: BuildRequest & BlockChoices,
     signal: AbortSignal,
     pool: Pick<CandidateSource, 'select'> = this.#options.pool,
+    base: BlockBase = this.#options.world,
   ): Promise<ExecutedBlock> {
-    const { executor, sources, world, evidence, proofs, vanity } = this.#options
-    assert(request.parentHash === parent.hash, 'a block is built on the head')
+    const { executor, sources, evidence, proofs, vanity } = this.#options
+    assert(request.parentHash === parent.hash, 'a block is built on its parent')
     const env = { ...childEnv(sources, parent, request), ...request.env }
-    const journal = world.journal()
+    const journal = base.journal()
     const budget = this.#budget(request, env, signal)
     const { included, state } = await proofs.select(parent)
     const credits = await this.#credits(env, request.proposer, state)
@@ -113,7 +114,7 @@ export class BlockWork {
     const proofHeaders = included.map(({ bytes }) => bytes)
     const fields = { vanity: request.vanity ?? vanity, evidence: items, proofTip: state.tipId, proofHeaders }
     const extra = assembleExtraData(proposer, parentCertificate, fields)
-    const { blockRoots, update } = await this.#computeRoots(journal, execution, signal)
+    const { blockRoots, update } = await this.#computeRoots(base, journal, execution, signal)
     const header = assembleHeader(env, parent, extra, execution, blockRoots)
     const block = blockFromParts(header, { transactions: execution.transactions, proofHeaders, evidence: items })
     return { block: { ...block, extra }, execution, update, proofs: included }
@@ -177,7 +178,7 @@ export class BlockWork {
     const execution = await executor.execute(journal, env, transactions, credits, bounds)
     jailOffenders(journal, offenders, env.number)
     sources.council.commitRecords(journal, env.number, state)
-    const { blockRoots, update } = await this.#computeRoots(journal, execution, signal, header.transactionsRoot)
+    const { blockRoots, update } = await this.#computeRoots(world, journal, execution, signal, header.transactionsRoot)
     const field = firstDifference(header, assembleHeader(env, parent, extra, execution, blockRoots))
     if (field !== undefined) throw new CodedError<ResultError>({ code: 'HEADER_RESULT', field })
     return { block, execution, update, proofs: included }
@@ -210,18 +211,18 @@ export class BlockWork {
 
   /** Computes the roots and assembles the block: the state root in its worker, while this thread hashes receipts and unhashed transactions. */
   async #computeRoots(
+    base: BlockBase,
     journal: Journal,
     execution: BlockExecution,
     signal: AbortSignal,
     transactions?: Hex,
   ): Promise<{ blockRoots: BlockRoots; update: StateUpdate }> {
     checkAborted(signal)
-    const { world } = this.#options
     const hash = async () => ({
       transactions: transactions ?? (await runSlicedWork(transactionsRootParts(execution.transactions), sliceOver)),
       receipts: await runSlicedWork(receiptsRootParts(execution.receipts), sliceOver),
     })
-    const [update, hashed] = await Promise.all([world.computeUpdate(journal.changes(), world.root), hash()])
+    const [update, hashed] = await Promise.all([base.computeUpdate(journal.changes(), base.root), hash()])
     checkAborted(signal)
     return { blockRoots: { state: update.root, ...hashed }, update }
   }

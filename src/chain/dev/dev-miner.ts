@@ -1,5 +1,6 @@
 import { type Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
 import { Mutex } from '@tandem/base/async/mutex.ts'
+import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
@@ -29,12 +30,14 @@ export interface MineOptions {
   readonly cancellation?: Cancellation | undefined
 }
 
+type TimestampAfter = (parentTimestamp: number) => number | undefined
+
 /** Engine of a development chain, as the miner uses it. */
-interface DevMinerEngine extends Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'> {
+export interface DevMinerEngine extends Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'> {
   /** False: other validators sit in the committee, and decide too. */
   readonly isAlone: boolean
-  /** Runs work that makes blocks, each by a call. */
-  makeBlocks(work: (makeOne: () => Promise<void>) => Promise<void>): Promise<void>
+  /** Runs work that makes blocks, one or more by a call: `timestampAfter` returns that of the child of a block, undefined after the last. */
+  makeBlocks(work: (extend: (timestampAfter: TimestampAfter) => Promise<void>) => Promise<void>): Promise<void>
 }
 
 interface DevMinerOptions {
@@ -158,14 +161,14 @@ export class DevMiner {
     if (options.blocks > limit) throw new CodedError<MinerError>({ code: 'TOO_MANY_BLOCKS', limit })
     const { engine } = this.#options
     await this.#turn.run(async () => {
-      if (options.blocks > 1 && engine.isAlone) await engine.makeBlocks(makeOne => this.#mineMany(options, makeOne))
+      if (options.blocks > 1 && engine.isAlone) await engine.makeBlocks(extend => this.#mineMany(options, extend))
       else await this.#mineMany(options)
     })
     this.#schedule()
   }
 
-  /** Without `makeOne` the engine decides block by block. */
-  async #mineMany(options: MineOptions, makeOne?: () => Promise<void>): Promise<void> {
+  /** Without `extend` the engine decides block by block. */
+  async #mineMany(options: MineOptions, extend?: (timestampAfter: TimestampAfter) => Promise<void>): Promise<void> {
     const { blocks, cancellation } = options
     const { chain, time } = this.#options
     // Explicitly requested blocks have increasing timestamps, as tests expect.
@@ -177,7 +180,24 @@ export class DevMiner {
       const { timestamp: head } = chain.headBlock.header
       const timestamp = requestedTimestamp(options, made(), head)
       if (timestamp !== undefined) time.setNext(timestamp, head)
-      await this.#mineOne(step, 0, makeOne)
+      if (extend === undefined) await this.#mineOne(step)
+      else {
+        this.#checkTime(step)
+        await extend(this.#timestamps(options, blocks - made(), step))
+        await sliceOver()
+      }
+    }
+  }
+
+  /** Timestamps of blocks that are made together, until the time slice is over or the next one needs the miner. */
+  #timestamps({ interval }: MineOptions, most: number, step: number): TimestampAfter {
+    const { time } = this.#options
+    let made = 0
+    return parent => {
+      if (made++ === 0) return time.timestampAfter(parent, step)
+      if (made > most || sliceOver() !== undefined || (time.hasNext && interval === undefined)) return undefined
+      const timestamp = interval === undefined ? time.timestampAfter(parent, step) : parent + interval
+      return timestamp > parent && timestamp <= DEV_LIMITS.lastTimestamp ? timestamp : undefined
     }
   }
 
@@ -191,13 +211,12 @@ export class DevMiner {
   }
 
   /** `dueMs`: earliest proposal in this chain's time; the request may be sent before. */
-  async #mineOne(step: number, dueMs = 0, makeOne?: () => Promise<void>): Promise<void> {
+  async #mineOne(step: number, dueMs = 0): Promise<void> {
     if (!this.#isRunning) return
     const { chain, engine, clock, time } = this.#options
     const head = chain.headBlock.header
-    checkNotTooLate(time.timestampAfter(head.timestamp, step, dueMs))
+    this.#checkTime(step, dueMs)
     this.#askedStep = step
-    if (makeOne !== undefined) return makeOne()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const timeoutMs = DEV_LIMITS.mineMs
     const cancel = clock.schedule(clock.nowMs() + timeoutMs, () =>
@@ -211,6 +230,12 @@ export class DevMiner {
       cancel()
       this.#asked = undefined
     }
+  }
+
+  /** Throws TIMESTAMP_TOO_LATE. */
+  #checkTime(step: number, dueMs = 0): void {
+    const { chain, time } = this.#options
+    checkNotTooLate(time.timestampAfter(chain.headBlock.header.timestamp, step, dueMs))
   }
 
   #onBlock({ number, timestamp }: { readonly number: number; readonly timestamp: number }): void {

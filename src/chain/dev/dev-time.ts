@@ -85,6 +85,11 @@ export class DevTime {
     return this.#interval !== undefined
   }
 
+  /** True while the next block has a timestamp set for it. */
+  get hasNext(): boolean {
+    return this.#next !== undefined
+  }
+
   /** undefined ends it. Returns true when one was set before. */
   setInterval(seconds: number | undefined): boolean {
     const had = this.#interval !== undefined

@@ -31,15 +31,12 @@ export interface BlockRows {
 }
 
 /** Adds the rows of the block that becomes the head to the batch. */
-export const putBlock = (batch: Batch, rows: BlockRows): void => finishSlicedWork(putBlockParts(batch, rows))
-
-/** The same in parts: its receipts may be 40 MB, its transactions tens of thousands. */
-export function* putBlockParts(batch: Batch, rows: BlockRows): SlicedWork<void> {
-  yield* putBlockRows(batch, rows)
+export const putBlock = (batch: Batch, rows: BlockRows): void => {
+  finishSlicedWork(putBlockRows(batch, rows))
   putHead(batch, rows.block.header.number)
 }
 
-/** Adds the rows of a block to the batch, in parts, without moving the head. */
+/** Adds the rows of a block to the batch without moving the head, in parts: its receipts may be 40 MB, its transactions tens of thousands. */
 export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
   const { block, receipts, internal = [], failed = [], certificate } = rows
   const { header, hash, transactions } = block

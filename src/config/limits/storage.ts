@@ -28,7 +28,8 @@ export const memoryShares = (mib: number = MEMORY_LIMITS.mib): MemoryShares => {
 }
 
 export const TRIE_LIMITS = {
-  undoLayers: 8,
+  /** Blocks that are not written yet: candidates of a height, or those of a development chain that are written together. */
+  undoLayers: 64,
   /** Changed branches after which rows are written: about 4 MiB. */
   flushBranches: 16_384,
   /** Rows read for a block from which on the next one prefetches, and accounts and slots of one prefetch. */
@@ -76,5 +77,5 @@ export const STATE_LIMITS = {
   /** Changed entries up to which an older state is available for synchronous reads. */
   overlayEntries: 5_000,
   /** Reverse diffs pruned per block when there are more than the history length. */
-  pruneBlocksPerCommit: 8,
+  pruneBlocksPerBlock: 8,
 } as const

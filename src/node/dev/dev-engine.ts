@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { assert } from '@tandem/base/assert.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
+import type { Chain } from '../../chain/chain.ts'
+import type { DevMinerEngine } from '../../chain/dev/dev-miner.ts'
 import { rewindCount } from '../../chain/dev/rewind.ts'
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import type { CatchUp, ConsensusEngine, EngineStoppedError } from '../../consensus/engine/types.ts'
 import type { ConsensusStatus } from '../../consensus/monitor/stats.ts'
-import type { BuildRequest } from '../../consensus/ports.ts'
+import type { BuildRequest, ExecutionPort, Head } from '../../consensus/ports.ts'
 import { nodeFileSystem } from '../../consensus/wal/file-system.ts'
 import { createWalAfter } from '../../consensus/wal/memory-wal.ts'
 import type { Block } from '../../primitives/block.ts'
@@ -20,6 +22,7 @@ import { type ConsensusPartsOptions, createConsensus, signerOf } from '../parts/
 import { consensusFolder } from '../parts/consensus/consensus-folder.ts'
 
 interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> {
+  readonly execution: ExecutionPort & Pick<Chain, 'extend'>
   readonly store: Store
   /** undefined: log and watermark end with the process. */
   readonly dataDir: string | undefined
@@ -115,14 +118,17 @@ export class DevEngine implements ConsensusEngine {
    * Runs work that makes many blocks while no engine runs, without rounds and log: this node decides alone, and nobody hears of a block
    * before it is written. A log that ends before the head says nothing about the blocks after it.
    */
-  makeBlocks(work: (makeOne: () => Promise<void>) => Promise<void>): Promise<void> {
+  makeBlocks: DevMinerEngine['makeBlocks'] = work => {
     const { execution } = this.#options
+    const seal = (block: Block) => this.#seal(block)
     return this.without(async () => {
       try {
-        await work(async () => {
-          const block = await execution.build(this.request())
-          await execution.commit(block, this.#seal(block))
-        })
+        await work(timestampAfter =>
+          execution.extend(parent => {
+            const timestamp = timestampAfter(parent.timestamp)
+            return timestamp === undefined ? undefined : { ...this.request(parent), timestamp }
+          }, seal),
+        )
       } finally {
         await execution.flush()
       }
@@ -136,9 +142,8 @@ export class DevEngine implements ConsensusEngine {
     return members?.length === 1 && members[0] === this.#signer.address
   }
 
-  /** Returns the request for the next block as this node alone would decide it. */
-  request(): BuildRequest {
-    const { number, hash, timestamp, certificate } = this.#options.execution.head()
+  /** Returns the request for the child of a block, of the head by default, as this node alone would decide it. */
+  request({ number, hash, timestamp, certificate }: Head = this.#options.execution.head()): BuildRequest {
     return {
       ...{
         number: number + 1,

@@ -188,6 +188,7 @@ const createMining = (time: DevTime, options: DevOptions): { engine: DevEngine; 
       },
       validate: (block, context, cancelled) => chain.validate(block, context, cancelled),
       commit: (block, certificate) => chain.commit(block, certificate),
+      extend: (next, seal) => chain.extend(next, seal),
       flush: () => chain.flush(),
       decided: number => chain.decided(number),
       wantsBlock: () => miner.wantsBlock(),

@@ -129,6 +129,7 @@ const chainSide = (
 ): ChainPoolPort => ({
   select: baseFee => service.candidates(baseFee),
   hasExecutable: () => service.hasCandidate(),
+  isEmpty: () => pool.senders === 0,
   reject: hash => pool.discard(hash),
   onBlock: ({ block: { header, transactions } }, touched) => follow(header, { transactions, touched }),
 })

@@ -54,7 +54,7 @@ export interface AccountChange {
   readonly before: Account | undefined
   readonly after: Account | undefined
 }
-interface SlotChange {
+export interface SlotChange {
   readonly before: Hex
   readonly after: Hex
 }

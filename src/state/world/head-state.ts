@@ -125,11 +125,16 @@ export class HeadState implements StateReader {
     return hashed === undefined ? hashedKey(address) : bytesFromBinaryKey(hashed)
   }
 
-  /** Moves the head synchronously; `update` is already durable. The promise is for closing the old snapshot. */
-  advance(update: StateUpdate): Promise<void> {
+  /** Moves the head synchronously; the updates of blocks in order are already durable. The promise is for closing the old snapshot. */
+  advance(updates: readonly StateUpdate[]): Promise<void> {
     const before = this.#snapshot
     this.#version = nextStorageVersion()
     this.#snapshot = this.#store.snapshot()
+    for (const update of updates) this.#remember(update)
+    return before.close()
+  }
+
+  #remember(update: StateUpdate): void {
     for (const address of update.cleared) this.#slots.drop(address)
     for (const [address, slots] of update.storage) {
       for (const [slot, { after }] of slots) this.#slots.set(address, slot, after)
@@ -139,7 +144,6 @@ export class HeadState implements StateReader {
       this.#accounts.set(address, { account: after, hashed })
     }
     for (const [hash, code] of update.code) this.#codes.set(hash, code)
-    return before.close()
   }
 
   /** The store has other values: clears the caches. Code is keyed by its hash and stays. */

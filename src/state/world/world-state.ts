@@ -12,6 +12,7 @@ import type { StateError } from '../errors.ts'
 import { ACCOUNT_KEY_BYTES } from '../flat-tables.ts'
 import { pruneHistory } from '../history/history-rows.ts'
 import { Journal } from '../journal/journal.ts'
+import { overlayReader } from '../overlay-reader.ts'
 import { putStateMeta, readStateMeta, type StateMeta } from '../state-meta.ts'
 import type { StateReader } from '../state-reader.ts'
 import { type LoadProgress, openTrie } from '../trie/load-trie.ts'
@@ -19,7 +20,13 @@ import { previewRoots, proveAt, type StateProof } from '../trie/prove-account.ts
 import { PREFETCH_KEY_BYTES } from '../trie/trie.ts'
 import { type TrieService, trieBusyError } from '../trie/trie-service.ts'
 import { droppedSlots, isEmptyChanges, packChanges, stateUpdateFromChanges } from '../update/pack-changes.ts'
-import { type StateChanges, type StateUpdate, writeStateUpdate } from '../update/state-update.ts'
+import {
+  type AccountChange,
+  type SlotChange,
+  type StateChanges,
+  type StateUpdate,
+  writeStateUpdate,
+} from '../update/state-update.ts'
 import { type CacheLimits, cacheLimits, HeadState } from './head-state.ts'
 import { putPreimagesOf } from './preimages.ts'
 import { putValues, type RootedValues, rootOfValues, type StoredValues } from './replace-values.ts'
@@ -41,11 +48,18 @@ export interface WorldStateOptions {
   readonly onProgress?: (progress: LoadProgress) => void
 }
 
+/** State on which a block is built. */
+export interface BlockBase {
+  readonly root: Hex
+  journal(): Journal
+  computeUpdate(changes: StateChanges, parentRoot: Hex): Promise<StateUpdate>
+}
+
 /**
  * State of the head and the steps to the next one: `journal` to work in, `computeUpdate` for the root, `write` into the block's batch,
- * `committed` when that batch is durable. One block at a time; the update of several may be computed on the head and only one written.
+ * `committed` when that batch is durable. One block at a time, or some that follow each other (`ahead`); the update of several may be computed on the head and only one written.
  */
-export class WorldState {
+export class WorldState implements BlockBase {
   readonly #store: Store
   readonly #trie: TrieService
   readonly #head: HeadState
@@ -128,6 +142,16 @@ export class WorldState {
     return new Journal(this.#trie.readsRows ? this.#prefetching(view) : view)
   }
 
+  /** Returns the state for blocks that follow each other on the head, and are written together. */
+  ahead(): StateAhead {
+    const most = Math.min(TRIE_LIMITS.undoLayers, Math.max(1, Math.floor(this.#stateHistory / 2)))
+    return new StateAhead(this.#head.view(), {
+      root: this.root,
+      most,
+      compute: (changes, parentRoot, state) => this.#compute(changes, parentRoot, state),
+    })
+  }
+
   /** The trie reads the rows of accounts and slots in its thread while the block executes. */
   #prefetching(view: StateReader): StateReader {
     const size = TRIE_LIMITS.prefetchKeys * PREFETCH_KEY_BYTES
@@ -163,32 +187,42 @@ export class WorldState {
   /** Computes the state root after `changes` of a journal on the head. Nothing is stored. */
   async computeUpdate(changes: StateChanges, parentRoot: Hex): Promise<StateUpdate> {
     assert(parentRoot === this.root, 'an update is computed on the head')
+    return this.#compute(changes, parentRoot, this.#head)
+  }
+
+  async #compute(changes: StateChanges, parentRoot: Hex, state: StateReader): Promise<StateUpdate> {
     if (isEmptyChanges(changes))
-      return stateUpdateFromChanges(changes, this.#head, parentRoot, { root: parentRoot, storageRoots: NONE }, [])
+      return stateUpdateFromChanges(changes, state, parentRoot, { root: parentRoot, storageRoots: NONE }, [])
     this.#isTrieAhead = true
     const [result, dropped] = await Promise.all([
       this.#trie.apply(parentRoot, packChanges(changes)),
       droppedSlots(this.#store, changes),
     ])
-    return stateUpdateFromChanges(changes, this.#head, parentRoot, result, dropped)
+    return stateUpdateFromChanges(changes, state, parentRoot, result, dropped)
   }
 
-  /** Adds the block's state rows, and the removal of history that is too old, to the batch. Genesis is block 0. */
-  async write(batch: Batch, number: number, update: StateUpdate): Promise<void> {
-    assert(update.parentRoot === this.root, 'a block on the head is written')
-    assert(number === this.number + 1, 'blocks are written one by one')
-    writeStateUpdate(batch, update, { number, hashed: address => this.#head.hashed(address) })
-    if (this.#keepsPreimages) putPreimagesOf(batch, update)
+  /** Adds the state rows of blocks from `first` on, and the removal of history that is too old, to the batch. Genesis is block 0. */
+  async write(batch: Batch, first: number, ...updates: readonly StateUpdate[]): Promise<void> {
+    assert(first === this.number + 1, 'blocks are written in order')
+    let { root } = this
+    for (const [index, update] of updates.entries()) {
+      assert(update.parentRoot === root, 'a block on the head is written')
+      root = update.root
+      writeStateUpdate(batch, update, { number: first + index, hashed: address => this.#head.hashed(address) })
+      if (this.#keepsPreimages) putPreimagesOf(batch, update)
+    }
+    const number = this.number + updates.length
     const oldest = this.#oldestAfter(number)
     if (oldest > this.oldest) await pruneHistory(this.#store, batch, this.oldest + 1, oldest)
-    putStateMeta(batch, { number, root: update.root, oldest })
+    putStateMeta(batch, { number, root, oldest })
   }
 
-  /** Called when the block's batch is durable: the head has moved when this call returns; the promise waits for the trie. */
-  async committed(number: number, update: StateUpdate): Promise<void> {
-    const advanced = this.#head.advance(update)
-    this.#meta = { number, root: update.root, oldest: this.#oldestAfter(number) }
-    await Promise.all([advanced, this.#commitTrie(number, update)])
+  /** Called when the batch of `write` is durable: the head has moved when this call returns; the promise waits for the trie. */
+  async committed(first: number, ...updates: readonly StateUpdate[]): Promise<void> {
+    const number = first + updates.length - 1
+    const advanced = this.#head.advance(updates)
+    this.#meta = { number, root: updates.at(-1)?.root ?? this.root, oldest: this.#oldestAfter(number) }
+    await Promise.all([advanced, this.#commitTrie(number, updates)])
   }
 
   /** Computes the root with other values in place of the head's, for development chains (`chain/dev`). Nothing is stored. */
@@ -239,24 +273,71 @@ export class WorldState {
   }
 
   /** Another candidate of the same height may have been computed since, or be under way: the trie is then at that one. */
-  async #commitTrie(number: number, update: StateUpdate): Promise<void> {
-    const { root, parentRoot } = update
+  async #commitTrie(number: number, updates: readonly StateUpdate[]): Promise<void> {
+    const { root } = this
     // No changes were ever applied on the head; the trie hears of some such blocks, so that its rows do not stay behind the history.
-    if (root === parentRoot && !this.#isTrieAhead && number < this.#trieNumber + this.#flushBlocks) return
+    if (root === updates[0]?.parentRoot && !this.#isTrieAhead && number < this.#trieNumber + this.#flushBlocks) return
     this.#isTrieAhead = false
     this.#trieNumber = number
     try {
       await this.#trie.commit(root, number)
     } catch (error) {
       if (!isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
-      await Promise.all([this.#trie.apply(parentRoot, packChanges(update)), this.#trie.commit(root, number)])
+      const applied = updates.map(update => this.#trie.apply(update.parentRoot, packChanges(update)))
+      await Promise.all([...applied, this.#trie.commit(root, number)])
     }
   }
 
-  /** Prunes a bounded number of blocks per commit, also when the history length was reduced. */
+  /** Bounds the history that a block prunes, also when the history length was reduced. */
   #oldestAfter(number: number): number {
     const wanted = Math.max(0, Math.min(number - this.#stateHistory, this.#pinned))
-    return Math.max(this.oldest, Math.min(wanted, this.oldest + STATE_LIMITS.pruneBlocksPerCommit))
+    const pruned = STATE_LIMITS.pruneBlocksPerBlock * (number - this.number)
+    return Math.max(this.oldest, Math.min(wanted, this.oldest + pruned))
+  }
+}
+
+interface AheadOptions {
+  /** Of the head. */
+  readonly root: Hex
+  /** Number of blocks. */
+  readonly most: number
+  readonly compute: (changes: StateChanges, parentRoot: Hex, state: StateReader) => Promise<StateUpdate>
+}
+
+/** State after blocks that follow each other on the head and are not written yet, as `WorldState` for the first. */
+export class StateAhead implements BlockBase {
+  readonly #options: AheadOptions
+  readonly #accounts = new Map<Hex, AccountChange>()
+  readonly #storage = new Map<Hex, Map<Hex, SlotChange>>()
+  readonly #state: StateReader
+  #blocks = 0
+  root: Hex
+
+  constructor(head: StateReader, options: AheadOptions) {
+    this.#options = options
+    this.#state = overlayReader(head, { accounts: this.#accounts, storage: this.#storage, code: new Map() })
+    this.root = options.root
+  }
+
+  journal(): Journal {
+    return new Journal(this.#state)
+  }
+
+  computeUpdate(changes: StateChanges, parentRoot: Hex): Promise<StateUpdate> {
+    return this.#options.compute(changes, parentRoot, this.#state)
+  }
+
+  /** Moves to a block, if the next one can follow it: not after new code, or too many blocks. */
+  add({ root, accounts, storage, code, cleared }: StateUpdate): boolean {
+    if (code.size + cleared.size > 0 || ++this.#blocks === this.#options.most) return false
+    for (const [address, change] of accounts) this.#accounts.set(address, change)
+    for (const [address, changed] of storage) {
+      const slots = this.#storage.get(address) ?? new Map<Hex, SlotChange>()
+      this.#storage.set(address, slots)
+      for (const [slot, change] of changed) slots.set(slot, change)
+    }
+    this.root = root
+    return true
   }
 }
 

@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
-import type { Account } from '../state/account.ts'
-import type { AsyncStateReader, StateReader } from '../state/state-reader.ts'
-import type { StateChanges } from '../state/update/state-update.ts'
+import type { Account } from './account.ts'
+import type { AsyncStateReader, StateReader } from './state-reader.ts'
+import type { StateChanges } from './update/state-update.ts'
 
 /** Value of one item in the changes; undefined: read the state under them. */
 const overlaidAccount = (
