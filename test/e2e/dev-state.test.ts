@@ -13,6 +13,11 @@ const ALICE = `0x${'a1'.repeat(20)}`
 const BOB = `0x${'b0'.repeat(20)}`
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`
 
+/** Contract with the hashes of recent blocks (EIP-2935). */
+const HISTORY = '0x0000f90827f1c53a10cb7a02335b175320002935'
+const toNumber = (block: Record<string, Hex>, ahead: number): Hex =>
+  `0x${(Number(block['number']) + ahead).toString(16)}`
+
 const cli = (...args: string[]) => run(process.execPath, [LAUNCHER, ...args])
 
 type AnvilCall = (method: string, params?: readonly unknown[]) => Promise<unknown>
@@ -223,6 +228,39 @@ test('edits, rewinds and transactions without a signature survive kills, and db 
     const { code, stdout } = await cli('db', 'verify', '--datadir', dir)
     expect(stdout).toContain('consistent')
     expect(code).toBe(0)
+  })
+})
+
+test('a kill while many blocks are made leaves whole blocks, and the next start goes on', async () => {
+  await withTempDir(async dir => {
+    const options = ['--block-time', '0', '--datadir', dir, '--execution', 'wasm']
+    let node = await startDevnet(options)
+    const mining = node.rpc('hardhat_mine', ['0x186a0', '0x1']).catch(() => 'cut')
+    const block = (number: Hex | 'latest') => node.rpc<Record<string, Hex>>('eth_getBlockByNumber', [number, true])
+    await eventually(
+      'blocks',
+      async () => Number(await node.rpc('eth_blockNumber')),
+      number => number > 700,
+    )
+    const seen = await block('latest')
+    await node.kill()
+    expect(await mining).toBe('cut')
+
+    node = await startDevnet(options)
+    const head = await block('latest')
+    expect(Number(head['number'])).toBeGreaterThanOrEqual(Number(seen['number']))
+    expect(await block(seen['number'] as Hex)).toEqual(seen)
+    const slot = word((Number(head['number']) - 1) % 8_191)
+    const [parentHash, earlier] = await Promise.all([
+      node.rpc('eth_getStorageAt', [HISTORY, slot, head['number']]),
+      node.rpc('eth_getStorageAt', [HISTORY, slot, toNumber(head, -1)]),
+    ])
+    expect([parentHash, earlier]).toEqual([head['parentHash'], word(0)])
+    await node.rpc('hardhat_mine', ['0x64'])
+    expect(await block(toNumber(head, 100))).not.toBeNull()
+    expect((await node.stop()).code).toBe(0)
+    const { code, stdout } = await cli('db', 'verify', '--datadir', dir)
+    expect([code, stdout]).toEqual([0, expect.stringContaining('consistent')])
   })
 })
 

@@ -305,7 +305,7 @@ interface AheadOptions {
 }
 
 /** State after blocks that follow each other on the head and are not written yet, as `WorldState` for the first. */
-export class StateAhead implements BlockBase {
+class StateAhead implements BlockBase {
   readonly #options: AheadOptions
   readonly #accounts = new Map<Hex, AccountChange>()
   readonly #storage = new Map<Hex, Map<Hex, SlotChange>>()

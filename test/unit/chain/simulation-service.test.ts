@@ -8,10 +8,10 @@ import { SimulationService } from '../../../src/chain/simulation-service.ts'
 import { SIMULATE_LIMITS } from '../../../src/config/limits/clients.ts'
 import { simulateBlocks } from '../../../src/evm/calls/simulate/simulate-blocks.ts'
 import type { SimulationPlan, SimulationRequest } from '../../../src/evm/calls/simulate/types.ts'
-import { overlayReader } from '../../../src/state/overlay-reader.ts'
 import { receiptsRoot, transactionsRoot } from '../../../src/primitives/roots.ts'
 import { cycleOf, prevRandao } from '../../../src/rules/council/cycle.ts'
 import { nextBaseFee } from '../../../src/rules/money/base-fee.ts'
+import { overlayReader } from '../../../src/state/overlay-reader.ts'
 import {
   ACCOUNT_KEYS,
   ACCOUNTS,

@@ -7,6 +7,8 @@ import { eventually, withTempDir } from '../../../support/devnet.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}`
 const BOB = `0x${'b0'.repeat(20)}`
+/** Contract with the hashes of recent blocks (EIP-2935). */
+const HISTORY = '0x0000f90827f1c53a10cb7a02335b175320002935'
 const head = async (ask: Ask): Promise<number> => Number(await ask('eth_blockNumber'))
 const send = (ask: Ask, nonce: number) =>
   ask<Hex>('eth_sendTransaction', { from: ALICE, to: BOB, value: '0x1', gas: '0x5208', nonce: toQuantity(nonce) })
@@ -27,6 +29,13 @@ const told = async (ask: Ask, number: number): Promise<unknown> => {
     proof: await ask('eth_getProof', ALICE, [], at),
     fees: await ask('eth_feeHistory', 1, at, []),
     raw: await ask('debug_getRawBlock', at),
+    hashes: await Promise.all(
+      [number - 1, number].map(of => ask('eth_getStorageAt', HISTORY, `0x${of.toString(16).padStart(64, '0')}`, at)),
+    ),
+    history: await ask('eth_getProof', HISTORY, [`0x${(number - 1).toString(16).padStart(64, '0')}`], at),
+    logs: await ask('eth_getLogs', { fromBlock: at, toBlock: at }),
+    certificate: await ask('native_getCertificate', at),
+    committee: await ask('native_getCommittee', at),
   }
 }
 

@@ -4,6 +4,7 @@ import { TRIE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { EMPTY_ROOT } from '../../../../src/state/account.ts'
 import { openStateReader } from '../../../../src/state/history/stored-state.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
+import type { StateUpdate } from '../../../../src/state/update/state-update.ts'
 import { verifyState } from '../../../../src/state/world/verify-state.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
@@ -272,6 +273,49 @@ test('a shorter history is reached over several blocks', async () => {
   expect(kept.length).toBe(2)
   await pruned.close()
 })
+
+test.each(['archive', 6] as const)(
+  'blocks that are written together have the rows of those that come one by one (history: %s)',
+  async stateHistory => {
+    const [one, many] = await Promise.all([genesis({ stateHistory }), genesis({ stateHistory })])
+    const change = (journal: Journal, block: number): Journal => {
+      journal.setBalance(A, BigInt(block))
+      journal.setStorage(B, word(block % 5), word(block))
+      journal.setStorage(B, word(1), word(block % 3))
+      journal.endTransaction()
+      return journal
+    }
+    const blocks = 20
+    for (let block = 1; block <= blocks; block++) await one.test.commit(change(one.world.journal(), block))
+    for (let block = 1; block <= blocks; ) {
+      const ahead = many.world.ahead()
+      const updates: StateUpdate[] = []
+      for (let follows = true; follows && block <= blocks; block++) {
+        const journal = change(ahead.journal(), block)
+        const update = await ahead.computeUpdate(journal.changes(), ahead.root)
+        updates.push(update)
+        follows = ahead.add(update)
+      }
+      expect(updates.length).toBe(stateHistory === 'archive' ? blocks : Math.min(3, updates.length))
+      const first = many.world.number + 1
+      const batch = many.test.store.batch()
+      for (const [i, { root }] of updates.entries()) batch.put(BUCKETS.header, numberKey(first + i), fakeHeader(root))
+      await many.world.write(batch, first, ...updates)
+      expect(many.world.head.account(A)?.balance).not.toBe(BigInt(block - 1))
+      await batch.write()
+      await many.world.committed(first, ...updates)
+      expect(many.world.head.account(A)?.balance).toBe(BigInt(block - 1))
+    }
+    expect([many.world.number, many.world.root, many.world.oldest]).toEqual([20, one.world.root, one.world.oldest])
+    for (const bucket of Object.values(BUCKETS)) {
+      const rows: [unknown[], unknown[]] = [[], []]
+      for await (const row of one.test.store.entries(bucket)) rows[0].push(row)
+      for await (const row of many.test.store.entries(bucket)) rows[1].push(row)
+      expect([bucket, rows[1]]).toEqual([bucket, rows[0]])
+    }
+    expect(await verifyState(many.test.store)).toMatchObject({ root: one.world.root })
+  },
+)
 
 test('a failing row, whichever it is, leaves the block before; trying again succeeds', async () => {
   const { test: t, world } = await genesis()
