@@ -7,7 +7,7 @@ import { CouncilOfNodes, validatorOf } from '../support/council-nodes.ts'
 const BLOCK_SECONDS = 0.25
 const CYCLE = 8
 const NEVER_PROPOSES = {
-  NODE_OPTIONS: `--import=${new URL('../support/council-sim/never-proposes.ts', import.meta.url).pathname}`,
+  NODE_OPTIONS: `--import=${new URL('./never-proposes.ts', import.meta.url).pathname}`,
 }
 
 interface Decided {

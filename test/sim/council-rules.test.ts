@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { COUNCIL_MUTANTS, type CouncilMutantName, killCouncilMutant } from '../support/council-sim/mutants.ts'
-import { COUNCIL_PROFILES } from '../support/council-sim/plan.ts'
-import { CYCLE_BLOCKS, simulateCouncil } from '../support/council-sim/simulate.ts'
 import { SEED } from '../support/seed.ts'
+import { COUNCIL_MUTANTS, type CouncilMutantName, killCouncilMutant } from './council/mutants.ts'
+import { COUNCIL_PROFILES } from './council/plan.ts'
+import { CYCLE_BLOCKS, simulateCouncil } from './council/simulate.ts'
 
 /** Heights of each profile; `COUNCIL_HEIGHTS=100000` for the long run, and more. */
 const HEIGHTS = Number(process.env['COUNCIL_HEIGHTS'] ?? 30_000)

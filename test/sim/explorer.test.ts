@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { exploring, killsBy } from '../support/mutants/kills.ts'
-import { exploreMutant } from '../support/mutants/run.ts'
+import { exploring, killsBy } from './mutants/kills.ts'
+import { exploreMutant } from './mutants/run.ts'
 
 const report = (name: string, facts: object) => console.log(JSON.stringify({ name, ...facts }))
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { killsBy } from '../support/mutants/kills.ts'
-import { playMutant } from '../support/mutants/run.ts'
-import { SCENARIOS } from '../support/mutants/scenarios.ts'
+import { killsBy } from './mutants/kills.ts'
+import { playMutant } from './mutants/run.ts'
+import { SCENARIOS } from './mutants/scenarios.ts'
 
 describe('a scenario shows what each mutant breaks, and nothing without it', () => {
   test.each(killsBy('scenario'))('%s', async (name, { options }) => {

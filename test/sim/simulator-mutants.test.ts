@@ -3,8 +3,8 @@ import { SIMULATION_LIMITS } from '../../devtools/limits.ts'
 import { describePlan } from '../../devtools/sim/plan/describe-plan.ts'
 import { drawPlan } from '../../devtools/sim/plan/draw-plan.ts'
 import { runSimulation } from '../../devtools/sim/simulation.ts'
-import { KILLS, type Kill, killsBy } from '../support/mutants/kills.ts'
-import { shrinkMutant, simulateMutant } from '../support/mutants/run.ts'
+import { KILLS, type Kill, killsBy } from './mutants/kills.ts'
+import { shrinkMutant, simulateMutant } from './mutants/run.ts'
 
 describe('the simulator finds what each mutant breaks', () => {
   test.each(killsBy('simulator'))('%s', async (name, { options, rule }) => {

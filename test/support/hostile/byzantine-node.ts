@@ -1,4 +1,4 @@
-import { applyPatches } from '../mutants/patch.ts'
+import { applyPatches } from '../patch.ts'
 import { ByzantineBlocks } from './byzantine-blocks.ts'
 import { BYZANTINE_PATCHES } from './byzantine-patches.ts'
 

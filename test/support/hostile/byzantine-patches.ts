@@ -1,4 +1,4 @@
-import type { Patch } from '../mutants/mutants.ts'
+import type { Patch } from '../patch.ts'
 
 /** Changes to the sources of a Byzantine node; the blocks come from `globalThis.byzantineBlocks`. */
 export const BYZANTINE_PATCHES: readonly Patch[] = [

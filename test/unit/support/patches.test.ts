@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { MUTANTS } from '../../sim/mutants/mutants.ts'
 import { BYZANTINE_PATCHES } from '../../support/hostile/byzantine-patches.ts'
-import { MUTANTS, type Patch } from '../../support/mutants/mutants.ts'
+import type { Patch } from '../../support/patch.ts'
 
 const SRC = new URL('../../../src/', import.meta.url)
 

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { PROFILES } from '../../../../devtools/sim/plan/profiles.ts'
+import { KILLS } from '../../../sim/mutants/kills.ts'
+import type { MutantName } from '../../../sim/mutants/mutants.ts'
 import { tandem } from '../../../support/command.ts'
-import { KILLS } from '../../../support/mutants/kills.ts'
-import type { MutantName } from '../../../support/mutants/mutants.ts'
 
 const linesOf = (stdout: string): readonly Record<string, unknown>[] =>
   stdout
@@ -12,7 +12,7 @@ const linesOf = (stdout: string): readonly Record<string, unknown>[] =>
     .map(line => JSON.parse(line))
 
 const mutated = (name: MutantName) => ({
-  NODE_OPTIONS: `--import=${fileURLToPath(new URL('../../../support/mutants/preload.ts', import.meta.url))}`,
+  NODE_OPTIONS: `--import=${fileURLToPath(new URL('../../../sim/mutants/preload.ts', import.meta.url))}`,
   MUTANT: name,
 })
 

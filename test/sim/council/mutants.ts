@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { Patch } from '../mutants/mutants.ts'
+import type { Patch } from '../../support/patch.ts'
 import type { CouncilKill } from './kill.ts'
 import type { CouncilProfile } from './plan.ts'
 

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { DrawOptions } from '../../../devtools/sim/plan/draw-plan.ts'
-import type { KillOptions } from '../council-sim/kill.ts'
+import type { Patch } from '../../support/patch.ts'
+import { applyPatches } from '../../support/patch.ts'
+import type { KillOptions } from '../council/kill.ts'
 import type { ExploreOptions } from '../explore/explorer.ts'
-import type { Patch } from './mutants.ts'
-import { applyPatches } from './patch.ts'
 import type { ScenarioName } from './scenarios.ts'
 
 /** Work given to a mutated engine. */
@@ -21,7 +21,7 @@ const perform = async ({ kind, options }: Task): Promise<unknown> => {
   if (kind === 'explore') return (await import('../explore/explorer.ts')).explore(options)
   if (kind === 'shrink') return (await import('../../../devtools/sim/swarm/run-seed.ts')).runSeed(options)
   if (kind === 'scenario') return (await import('./scenarios.ts')).SCENARIOS[options]()
-  if (kind === 'council') return (await import('../council-sim/kill.ts')).firstKill(options)
+  if (kind === 'council') return (await import('../council/kill.ts')).firstKill(options)
   const { drawPlan } = await import('../../../devtools/sim/plan/draw-plan.ts')
   return (await import('../../../devtools/sim/simulation.ts')).runSimulation(drawPlan(options))
 }

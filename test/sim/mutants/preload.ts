@@ -1,5 +1,5 @@
+import { applyPatches } from '../../support/patch.ts'
 import { MUTANTS, type MutantName } from './mutants.ts'
-import { applyPatches } from './patch.ts'
 
 /** `NODE_OPTIONS=--import=this MUTANT=name` makes a whole program, and its threads, a mutated one. */
 applyPatches(MUTANTS[process.env['MUTANT'] as MutantName].patches)

@@ -1,4 +1,4 @@
-import { applyPatches } from '../mutants/patch.ts'
+import { applyPatches } from '../support/patch.ts'
 
 /** `NODE_OPTIONS=--import=this` makes a validator that seals and never proposes. */
 applyPatches([

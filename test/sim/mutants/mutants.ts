@@ -1,14 +1,8 @@
+import type { Patch } from '../../support/patch.ts'
+
 /** A wrong engine: text of a source file replaced before it is loaded, in a worker of its own. No source knows of it. */
 interface Mutant {
   readonly patches: readonly Patch[]
-}
-
-export interface Patch {
-  /** Below `src`. */
-  readonly file: string
-  /** Must stand in the file exactly once, or the mutant is out of date. */
-  readonly find: string
-  readonly replace: string
 }
 
 const mutant = (...patches: readonly (readonly [file: string, find: string, replace: string])[]): Mutant => ({

@@ -1,8 +1,16 @@
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
-import type { Patch } from './mutants.ts'
 
-const SRC = new URL('../../../src/', import.meta.url)
+/** One change to a source. */
+export interface Patch {
+  /** Below `src`. */
+  readonly file: string
+  /** Must stand in the file exactly once, or the patch is out of date. */
+  readonly find: string
+  readonly replace: string
+}
+
+const SRC = new URL('../../src/', import.meta.url)
 
 /** Puts the patches into what this thread loads from here on. Throws when the file of one is gone, and at the load when one does not fit. */
 export const applyPatches = (patches: readonly Patch[]): void => {

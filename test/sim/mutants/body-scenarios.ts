@@ -1,6 +1,6 @@
 import type { Effect } from '../../../src/consensus/core/types.ts'
 import type { Block } from '../../../src/primitives/block.ts'
-import { block, CoreBench, commit, roundChange } from '../consensus/core-bench.ts'
+import { block, CoreBench, commit, roundChange } from '../../support/consensus/core-bench.ts'
 
 /* Bodies of prepared blocks: requested, kept and forgotten (docs/design/consensus.md#missing-bodies). */
 

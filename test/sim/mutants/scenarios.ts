@@ -10,9 +10,17 @@ import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
 import { ProofPool } from '../../../src/powchain/proof-pool.ts'
 import { blockVoteDigest, type SigningDomain } from '../../../src/primitives/consensus/vote.ts'
 import { encodeProofHeader } from '../../../src/primitives/proof-header.ts'
-import { block, CORE_LIMITS, CoreBench, commit, prepare, proposal, roundChange } from '../consensus/core-bench.ts'
-import { committeeOf, DOMAIN, keyOf, signerOf } from '../consensus/member.ts'
-import { MemoryFiles } from '../consensus/memory-files.ts'
+import {
+  block,
+  CORE_LIMITS,
+  CoreBench,
+  commit,
+  prepare,
+  proposal,
+  roundChange,
+} from '../../support/consensus/core-bench.ts'
+import { committeeOf, DOMAIN, keyOf, signerOf } from '../../support/consensus/member.ts'
+import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 import { BODY_SCENARIOS } from './body-scenarios.ts'
 
 const SIZE = 4
