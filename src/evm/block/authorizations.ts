@@ -1,14 +1,12 @@
-import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { EMPTY_BYTES, type Hex, trimZeros, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { undefinedIfCoded } from '@tandem/base/errors.ts'
 import { MAX_UINT64, uint64FromBigint } from '@tandem/base/uint64.ts'
-import { keccak256 } from '../../crypto/hash.ts'
-import { isLowS, isScalar, publicKeyToAddress, signatures } from '../../crypto/signature.ts'
-import { encodeRlp } from '../../primitives/rlp/rlp.ts'
-import { AUTHORIZATION_MAGIC, delegationCode, isDelegation } from '../../primitives/transaction/delegation.ts'
+import { recoverSender } from '../../crypto/recovery/recover-sender.ts'
+import { authorizationBytes, delegationCode, isDelegation } from '../../primitives/transaction/delegation.ts'
 import type { Authorization } from '../../primitives/transaction/transaction.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 
-const MAGIC = Uint8Array.of(AUTHORIZATION_MAGIC)
 /** Refund of an authorization whose account exists already: 25,000 - 12,500. */
 const EXISTING_ACCOUNT_REFUND = 12_500n
 
@@ -19,8 +17,6 @@ interface AppliedAuthorizations {
 }
 
 const NOTHING: AppliedAuthorizations = { warm: [], refund: 0n }
-
-const padWord = (bytes: Uint8Array): Uint8Array => concatBytes(new Uint8Array(32 - bytes.byteLength), bytes)
 
 /** Signers that were recovered: estimates try a list many times, and a pooled one is executed later. */
 const recovered = new WeakMap<Authorization, Hex | null>()
@@ -35,15 +31,9 @@ export const authorityOf = (authorization: Authorization): Hex | undefined => {
   return authority ?? undefined
 }
 
-const recoverAuthority = ({ chainId, address, nonce, yParity, r, s }: Authorization): Hex | undefined => {
-  if (yParity > 1 || r.byteLength > 32 || s.byteLength > 32) return undefined
-  const signature = concatBytes(padWord(r), padWord(s))
-  if (!isScalar(signature.subarray(0, 32)) || !isScalar(signature.subarray(32)) || !isLowS(signature.subarray(32))) {
-    return undefined
-  }
-  const signed = encodeRlp([bigintToBytes(chainId), hexToBytes(address), bigintToBytes(nonce)])
-  const key = signatures().recover(keccak256(concatBytes(MAGIC, signed)), signature, yParity)
-  return key === undefined ? undefined : publicKeyToAddress(key)
+const recoverAuthority = (authorization: Authorization): Hex | undefined => {
+  const [r, s] = [trimZeros(authorization.r), trimZeros(authorization.s)]
+  return undefinedIfCoded(() => recoverSender(authorizationBytes({ ...authorization, r, s })))?.from
 }
 
 /** Sets the delegations of a type-4 transaction; an invalid authorization is skipped (EIP-7702). */

@@ -18,7 +18,7 @@ export const delegationTarget = (code: Uint8Array): Hex | undefined =>
 export const delegationCode = (target: Hex): Uint8Array => concatBytes(PREFIX, hexToBytes(target))
 
 /** First byte of the payload that an authority signs. */
-export const AUTHORIZATION_MAGIC = 0x05
+const AUTHORIZATION_MAGIC = 0x05
 
 /** Bytes of an authorization from which its signer is recovered as the sender of a transaction is (crypto/recovery). */
 export const authorizationBytes = ({ chainId, address, nonce, yParity, r, s }: Authorization): Uint8Array => {
