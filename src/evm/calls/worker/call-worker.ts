@@ -10,7 +10,7 @@ import { lowerThreadPriority } from '@tandem/base/worker/priority.ts'
 import { systemThreadId } from '@tandem/base/worker/thread-time.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
-import { asyncOverlayReader, overlayReader } from '../../../state/overlay-reader.ts'
+import { overlayReader } from '../../../state/overlay-reader.ts'
 import type { StateChanges } from '../../../state/update/state-update.ts'
 import { Store } from '../../../storage/store.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
@@ -138,12 +138,15 @@ const contextOf = (
   overlay: StateChanges | undefined,
   interrupt: Interrupt,
 ): CallContext => {
-  if (state.sync !== undefined) {
-    const reader = overlay === undefined ? state.sync : overlayReader(state.sync, overlay)
-    return { reader, prefetch: undefined, env, engine, interrupt }
+  const { reader, prefetch } =
+    state.sync === undefined ? createPrefetchedReader(state.async) : { reader: state.sync, prefetch: undefined }
+  return {
+    reader: overlay === undefined ? reader : overlayReader(reader, overlay),
+    prefetch,
+    env,
+    engine,
+    interrupt,
   }
-  const source = overlay === undefined ? state.async : asyncOverlayReader(state.async, overlay)
-  return { ...createPrefetchedReader(source), env, engine, interrupt }
 }
 
 const answer = (job: CallJob, env: BlockEnv, overlay: StateChanges | undefined): Promise<CallAnswer> =>
