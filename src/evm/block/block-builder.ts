@@ -150,8 +150,9 @@ export const buildBlock = async (
   // The first block of a process loads code; without this, the time for its transactions would be over before the first of them.
   const runTransaction = await timer.excluding(begin())
   while (!timer.isOver()) {
-    if (pacer.due()) {
-      await pacer.giveWay()
+    const pause = pacer.check()
+    if (pause !== undefined) {
+      await pause
       continue
     }
     const candidate = picker.next(timer)

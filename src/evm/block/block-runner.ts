@@ -64,7 +64,8 @@ export const executeBlock = async (
   await beginSystemContracts(journal, env, run.rules, systemCall)
   const runTransaction = await runner.begin(journal, env)
   for (const [index, tx] of transactions.entries()) {
-    if (pacer.due()) await pacer.giveWay()
+    const pause = pacer.check()
+    if (pause !== undefined) await pause
     const reason = invalidReason(journal, run, tx)
     if (reason !== undefined) throw invalid(index, reason)
     const loading = runner.prepare(tx, journal, run)

@@ -1,38 +1,22 @@
-import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { InterruptedError } from '../engine.ts'
 import type { BlockExecution, Credit, DroppedTransaction } from '../executor-types.ts'
+import { SliceClock } from '../slice-clock.ts'
 import { type BlockRun, finishBlock } from './block-run.ts'
 import { depositRequest } from './deposits.ts'
 import { type RunSystemCall, takeQueuedRequests } from './system-calls.ts'
-
-/** Yields to the event loop between two transactions when a time slice is over. */
-interface Pacer {
-  /** True when the slice is over. */
-  due(): boolean
-  /** Yields to other work. Throws CodedError<InterruptedError> when the signal has aborted. */
-  giveWay(): Promise<void>
-}
 
 /** Throws CodedError<InterruptedError> when the signal has aborted. */
 export const checkAborted = (signal: AbortSignal | undefined): void => {
   if (signal?.aborted === true) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
 }
 
-export const createPacer = (signal: AbortSignal | undefined): Pacer => {
-  let sliceEndMs = performance.now() + EXECUTION_LIMITS.sliceMs
-  return {
-    due: () => performance.now() >= sliceEndMs,
-    async giveWay() {
-      await yieldToEventLoop()
-      checkAborted(signal)
-      sliceEndMs = performance.now() + EXECUTION_LIMITS.sliceMs
-    },
-  }
-}
+/** Clock of the work between two transactions. */
+export const createPacer = (signal: AbortSignal | undefined): SliceClock =>
+  new SliceClock({ sliceMs: EXECUTION_LIMITS.sliceMs, shouldStop: () => signal?.aborted === true })
 
 /* Phases of a block after its transactions, for any runner. */
 

@@ -1,6 +1,7 @@
 import { CodedError } from '@tandem/base/errors.ts'
 import { SIMULATE_LIMITS } from '../../../config/limits/clients.ts'
-import type { CallError, Interrupt, InterruptedError } from '../../engine.ts'
+import type { CallError, Interrupt } from '../../engine.ts'
+import { SliceClock } from '../../slice-clock.ts'
 import type { SimulatedCall } from './types.ts'
 
 /** Size of a log in a response besides its data. */
@@ -15,13 +16,12 @@ export class SimulationLimits {
   #answerBytes = 0
   #changes = 0
   #hashed = 0
-  readonly #interrupt: Interrupt | undefined
-  #sliceEndMs = 0
+  readonly #slices: SliceClock | undefined
 
   constructor(gas: bigint, interrupt: Interrupt | undefined) {
     this.#gas = gas
     this.#allowance = gas
-    this.#interrupt = interrupt
+    this.#slices = interrupt && new SliceClock(interrupt)
   }
 
   /** Returns the gas for a call, at most `wanted`. Throws SIMULATION_LIMIT when there is none left. */
@@ -54,14 +54,6 @@ export class SimulationLimits {
 
   /** Between two calls: yields to other work when the slice is over, and stops at the time limit. */
   pause(): Promise<void> | undefined {
-    return performance.now() < this.#sliceEndMs ? undefined : this.#giveWay()
-  }
-
-  async #giveWay(): Promise<void> {
-    const interrupt = this.#interrupt
-    if (interrupt === undefined) return
-    await interrupt.giveWay?.()
-    if (interrupt.shouldStop()) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
-    this.#sliceEndMs = performance.now() + interrupt.sliceMs
+    return this.#slices?.check()
   }
 }

@@ -1,17 +1,10 @@
-import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
-import { CodedError } from '@tandem/base/errors.ts'
 import type { InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import {
-  type EngineFailure,
-  type EngineOptions,
-  gasBoundExceeded,
-  type Interrupt,
-  type InterruptedError,
-} from '../../engine.ts'
+import { type EngineFailure, type EngineOptions, gasBoundExceeded, type Interrupt } from '../../engine.ts'
 import { PRECOMPILE_REASON, REASON } from '../../failure-reasons.ts'
+import { SliceClock } from '../../slice-clock.ts'
 import type { FrameStart, FrameType } from '../../tracer.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import type { OpcodeState } from './deviations.ts'
@@ -21,26 +14,17 @@ const STEPS_PER_CHECK = 2_000
 
 /** Counts steps across the frames of one message; yields to other work and stops on demand. */
 export class StepClock {
-  readonly #interrupt: Interrupt | undefined
-  #sliceEndMs = 0
+  readonly #slices: SliceClock | undefined
   steps = STEPS_PER_CHECK
 
   constructor(interrupt: Interrupt | undefined) {
-    this.#interrupt = interrupt
-    if (interrupt !== undefined) this.#sliceEndMs = performance.now() + interrupt.sliceMs
+    this.#slices = interrupt && new SliceClock(interrupt)
   }
 
   /** Called when `steps` is used up; returns a promise only when it is time to yield. */
   check(): Promise<void> | undefined {
     this.steps = STEPS_PER_CHECK
-    const interrupt = this.#interrupt
-    return interrupt === undefined || performance.now() < this.#sliceEndMs ? undefined : this.#pause(interrupt)
-  }
-
-  async #pause(interrupt: Interrupt): Promise<void> {
-    await (interrupt.giveWay?.() ?? yieldToEventLoop())
-    if (interrupt.shouldStop()) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
-    this.#sliceEndMs = performance.now() + interrupt.sliceMs
+    return this.#slices?.check()
   }
 }
 

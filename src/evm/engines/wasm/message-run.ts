@@ -1,5 +1,4 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
-import { CodedError } from '@tandem/base/errors.ts'
 import type { EvmFork } from '../../../config/forks.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
 import type { ExecutionRules } from '../../../rules/execution-rules.ts'
@@ -11,10 +10,10 @@ import {
   type EngineOptions,
   type EngineResult,
   gasBoundExceeded,
-  type InterruptedError,
 } from '../../engine.ts'
 import { PRECOMPILE_REASON } from '../../failure-reasons.ts'
 import { isPrecompile } from '../../moved-precompiles.ts'
+import { SliceClock } from '../../slice-clock.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'
@@ -30,38 +29,25 @@ import { writeChangesToJournal } from './write-changes.ts'
 /** Bytes of logs between two checks: they cost more time after the message than while it runs. */
 const LOG_BYTES_PER_LOOK = 256 * 1024
 
-/** Time slices of one message: when it gives way to other work, and when it must stop. */
+/** Time slices of one message, which end with many logs too. */
 class MessageClock {
   readonly #machine: Machine
-  readonly #interrupt: EngineOptions['interrupt']
-  #sliceEndMs: number
+  readonly #slices: SliceClock | undefined
   #logBytesSeen = 0
 
   constructor(machine: Machine, interrupt: EngineOptions['interrupt']) {
     this.#machine = machine
-    this.#interrupt = interrupt
-    this.#sliceEndMs = interrupt === undefined ? 0 : performance.now() + interrupt.sliceMs
-  }
-
-  get #logBytes(): number {
-    const { wasm } = this.#machine
-    return wasm.logsEndAt() - wasm.logsStartAt()
+    this.#slices = interrupt && new SliceClock(interrupt)
   }
 
   /** Returns a promise when the time slice is over, or when logs became many; it rejects when the message must stop. */
   check(): Promise<void> | undefined {
-    if (this.#interrupt === undefined) return undefined
-    if (performance.now() < this.#sliceEndMs && this.#logBytes < this.#logBytesSeen + LOG_BYTES_PER_LOOK)
-      return undefined
-    return this.#giveWay(this.#interrupt)
-  }
-
-  async #giveWay(interrupt: NonNullable<EngineOptions['interrupt']>): Promise<void> {
-    this.#logBytesSeen = this.#logBytes
-    await (interrupt.giveWay?.() ?? new Promise<void>(resolve => setImmediate(resolve)))
-    if (interrupt.shouldStop(this.#logBytesSeen))
-      throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
-    this.#sliceEndMs = performance.now() + interrupt.sliceMs
+    if (this.#slices === undefined) return undefined
+    const { wasm } = this.#machine
+    const logBytes = wasm.logsEndAt() - wasm.logsStartAt()
+    if (!this.#slices.isOver && logBytes < this.#logBytesSeen + LOG_BYTES_PER_LOOK) return undefined
+    this.#logBytesSeen = logBytes
+    return this.#slices.giveWay(logBytes)
   }
 }
 
