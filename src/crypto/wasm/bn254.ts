@@ -1,6 +1,5 @@
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { bytesToBigint, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { CodedError } from '@tandem/base/errors.ts'
 import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
@@ -72,11 +71,6 @@ interface Exports extends PausableExports {
   isOne(): number
 }
 
-/** Coordinates that are not those of a point of the group, or a coordinate of G2 that is no element of the field. */
-export interface Bn254Error {
-  readonly code: 'NOT_A_POINT' | 'NOT_IN_FIELD'
-}
-
 /** Input of a sum: two points of 64 bytes. */
 export const ADD_BYTES = 128
 /** Input of a multiple: a point and a number of 32 bytes. */
@@ -103,21 +97,18 @@ const bn254 = () => {
   return made
 }
 
-const notAPoint = () => new CodedError<Bn254Error>({ code: 'NOT_A_POINT' })
-
-/** Sum of two points of G1, ADD_BYTES of input; zeros encode infinity. Throws CodedError<Bn254Error>. */
-export const bn254Add = (bytes: Uint8Array): Uint8Array => {
+/** Sum of two points of G1, ADD_BYTES of input, zeros for infinity; undefined: one is not in the group. */
+export const bn254Add = (bytes: Uint8Array): Uint8Array | undefined => {
   const { wasm, input, output, block } = bn254()
   const memoryOwner = block.open()
   input.set(bytes)
   const isValid = wasm.add() !== 0
   block.close(memoryOwner)
-  if (!isValid) throw notAPoint()
-  return Uint8Array.from(output)
+  return isValid ? Uint8Array.from(output) : undefined
 }
 
-/** Multiple of a point of G1, MULTIPLY_BYTES of input. Throws CodedError<Bn254Error>. */
-export const bn254Multiply = (bytes: Uint8Array): Uint8Array => {
+/** Multiple of a point of G1, MULTIPLY_BYTES of input; undefined: it is not in the group. */
+export const bn254Multiply = (bytes: Uint8Array): Uint8Array | undefined => {
   const { wasm, input, output, block } = bn254()
   const memoryOwner = block.open()
   const [first, second] = splitScalar(bytesToBigint(bytes.subarray(POINT_BYTES)))
@@ -129,21 +120,20 @@ export const bn254Multiply = (bytes: Uint8Array): Uint8Array => {
   }
   const isValid = wasm.multiply(isNegative) !== 0
   block.close(memoryOwner)
-  if (!isValid) throw notAPoint()
-  return Uint8Array.from(output)
+  return isValid ? Uint8Array.from(output) : undefined
 }
 
 const BAD_FIELD = 2
 
-/** Returns true when the product of all pairings is 1, as of none. Throws CodedError<Bn254Error> for the first invalid pair. */
-export function* bn254Pairing(pairs: Uint8Array): SlicedWork<boolean> {
+/** Returns true when the product of all pairings is 1, as of none; the fault of the first invalid pair, where there is one. */
+export function* bn254Pairing(pairs: Uint8Array): SlicedWork<boolean | 'not a point' | 'not in the field'> {
   const { wasm, input, block } = bn254()
   const memoryOwner = block.open()
   wasm.begin()
   for (let at = 0; at < pairs.byteLength; at += PAIR_BYTES) {
     input.set(pairs.subarray(at, at + PAIR_BYTES))
     const fault = wasm.takePair()
-    if (fault !== 0) throw fault === BAD_FIELD ? new CodedError<Bn254Error>({ code: 'NOT_IN_FIELD' }) : notAPoint()
+    if (fault !== 0) return fault === BAD_FIELD ? 'not in the field' : 'not a point'
     if (wasm.isFull() !== 0) wasm.takeWaiting()
     yield
     block.enter(memoryOwner)
