@@ -154,18 +154,5 @@ const verifyProof = (commitment: string, z: string, y: string, proof: string): b
   return pairs.length === 0 || Fp12.eql(bls12_381.pairingBatch(pairs), Fp12.ONE)
 }
 
-const blobsNotServed = (): never => {
-  throw new Error('blobs are not part of this chain')
-}
-
 /** The only function of a KZG library that the EVM calls; blobs never reach this node (docs/design/evm-rules.md#forks-in-force). */
-export const kzgVerifier = {
-  verifyProof,
-  blobToKzgCommitment: blobsNotServed,
-  computeBlobProof: blobsNotServed,
-  verifyBlobProofBatch: blobsNotServed,
-  computeCells: blobsNotServed,
-  computeCellsAndProofs: blobsNotServed,
-  recoverCellsAndProofs: blobsNotServed,
-  verifyCellKzgProofBatch: blobsNotServed,
-}
+export const kzgVerifier = { verifyProof } as NonNullable<CustomCrypto['kzg']>
