@@ -293,7 +293,7 @@ test('layers: any held parent can be built upon, commits keep what stands above,
       for (const { root, model } of chain) {
         const proof = layers.prove(root, '0x0000000000000000000000000000000000000001', [], [])
         expect(proof.root).toBe(root)
-        if (model.size > 0) expect(bytesToHex(keccak256(proof.nodes[0]!))).toBe(root)
+        if (model.size > 0) expect(bytesToHex(keccak256(proof.accountProof[0]!))).toBe(root)
       }
       expect(layers.root).toBe(chain.at(-1)!.root)
     }),

@@ -12,7 +12,7 @@ import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { ValidatorStatus } from '../../rules/council/validator-activity.ts'
 import type { AsyncStateReader, StateReader } from '../../state/state-reader.ts'
-import type { StateProof } from '../../state/trie/prove-account.ts'
+import type { StateProof } from '../../state/trie/types.ts'
 import type { LogCriteria } from './log-criteria.ts'
 
 /** Committed block for readers. Immutable. */

@@ -1,11 +1,12 @@
 import { assert } from '@tandem/base/assert.ts'
 import { bytesEqual, bytesToBigint, bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import { uint64FromBigint } from '@tandem/base/uint64.ts'
 import { TRIE_LIMITS } from '../../config/limits/storage.ts'
 import { keccak256 } from '../../crypto/hash.ts'
-import { EMPTY_ROOT } from '../account.ts'
+import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 import { type Applied, Trie } from './trie.ts'
-import type { StorageProof, TrieError, TrieProof, TrieStats } from './types.ts'
+import type { StateProof, TrieError, TrieStats } from './types.ts'
 
 interface Layer {
   /** Root with this layer applied. */
@@ -84,7 +85,7 @@ export class TrieLayers {
   }
 
   /** Returns a proof at `root` with the batches applied. `comeBack` is called before any call but this and `preview`. */
-  prove(root: Hex, address: Hex, slots: readonly Hex[], batches: readonly Uint8Array[]): TrieProof {
+  prove(root: Hex, address: Hex, slots: readonly Hex[], batches: readonly Uint8Array[]): StateProof {
     this.standAt(root, batches)
     return this.proof(address, slots)
   }
@@ -166,23 +167,21 @@ export class TrieLayers {
     place.changed = this.trie.changedBranches
   }
 
-  private proof(address: Hex, slots: readonly Hex[]): TrieProof {
+  private proof(address: Hex, slots: readonly Hex[]): StateProof {
     const key = keccak256(hexToBytes(address))
     const { nodes, account } = this.trie.proveAccount(key)
-    const storage = slots.map((slot): StorageProof => {
-      const proven = this.trie.proveSlot(key, keccak256(hexToBytes(slot)))
-      return { slot, value: proven.value === undefined ? 0n : bytesToBigint(proven.value), nodes: proven.nodes }
-    })
     return {
       root: bytesToHex(this.trie.root()),
-      nodes,
-      account: account && {
-        nonce: account.nonce,
-        balance: bytesToBigint(account.balance),
-        codeHash: bytesToHex(account.codeHash),
-        storageRoot: bytesToHex(account.storageRoot),
-      },
-      storage,
+      address,
+      accountProof: nodes,
+      balance: account === undefined ? 0n : bytesToBigint(account.balance),
+      nonce: uint64FromBigint(account?.nonce ?? 0n),
+      codeHash: account === undefined ? EMPTY_CODE_HASH : bytesToHex(account.codeHash),
+      storageHash: account === undefined ? EMPTY_ROOT : bytesToHex(account.storageRoot),
+      storageProof: slots.map(slot => {
+        const proven = this.trie.proveSlot(key, keccak256(hexToBytes(slot)))
+        return { key: slot, value: proven.value === undefined ? 0n : bytesToBigint(proven.value), proof: proven.nodes }
+      }),
     }
   }
 

@@ -2,7 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { StoreHandle } from '../../storage/store.ts'
 import type { RowSizes, TriePosition } from './row-keeper.ts'
 import type { TrieMark } from './trie-rows.ts'
-import type { TrieError, TrieProof, TrieStats } from './types.ts'
+import type { StateProof, TrieError, TrieStats } from './types.ts'
 
 /** Calls of the trie's thread. Buffers are transferred. */
 export type TrieCalls = {
@@ -20,7 +20,7 @@ export type TrieCalls = {
   readonly commit: (root: Hex, number: number | undefined) => void
   /** Writes the rows of the base. */
   readonly flush: () => void
-  readonly prove: (root: Hex, address: Hex, slots: readonly Hex[], batches: readonly ArrayBuffer[]) => TrieProof
+  readonly prove: (root: Hex, address: Hex, slots: readonly Hex[], batches: readonly ArrayBuffer[]) => StateProof
   /** Returns the roots, one after the other. */
   readonly preview: (root: Hex, batches: readonly ArrayBuffer[]) => ArrayBuffer
   readonly stats: () => TrieStats

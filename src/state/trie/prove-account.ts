@@ -1,16 +1,14 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import { type Nonce, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 import type { PackedBatch } from '../batch.ts'
 import { collectRollback, packRollback } from '../history/rollback.ts'
 import { stateMetaAt } from '../history/stored-state.ts'
 import { type StateMeta, stateRootAt } from '../state-meta.ts'
 import type { TrieService } from './trie-service.ts'
-import type { TrieProof } from './types.ts'
+import type { StateProof } from './types.ts'
 
 /** The head may move while old values are collected; then the trie has dropped the root they start from. */
 const ATTEMPTS = 3
@@ -38,18 +36,6 @@ interface ProveRequest {
   readonly slots: readonly Hex[]
 }
 
-/** EIP-1186; without an account `nonce` and `balance` are zero and the hashes those of empty data. */
-export interface StateProof {
-  readonly address: Hex
-  /** RLP nodes from the state root down. */
-  readonly accountProof: readonly Uint8Array[]
-  readonly balance: bigint
-  readonly nonce: Nonce
-  readonly codeHash: Hex
-  readonly storageHash: Hex
-  readonly storageProof: readonly { readonly key: Hex; readonly value: bigint; readonly proof: readonly Uint8Array[] }[]
-}
-
 /** Throws MISSING_STATE, PROOF_TOO_DEEP and the errors of the trie. */
 export const proveAt = (store: Store, trie: TrieService, request: ProveRequest): Promise<StateProof> =>
   withStateSnapshot(store, request.number, (meta, snapshot) => proveIn(store, trie, request, meta, snapshot))
@@ -65,7 +51,7 @@ const proveIn = async (
   const proof = await trie.prove({ root: meta.root, address, slots, ...rollback })
   const expected = rollback === undefined ? meta.root : await stateRootAt(store, number, snapshot)
   assert(proof.root === expected, 'old values lead back to the old root')
-  return toAccountProof(address, proof)
+  return proof
 }
 
 /** Returns the old values that lead from the head back to block `number`; undefined: it is the head. */
@@ -76,16 +62,6 @@ const rollbackTo = async (store: Store, number: number, meta: StateMeta, snapsho
   if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
   return { rollback: await packRollback(changed) }
 }
-
-const toAccountProof = (address: Hex, { nodes, account, storage }: TrieProof): StateProof => ({
-  address,
-  accountProof: nodes,
-  balance: account?.balance ?? 0n,
-  nonce: uint64FromBigint(account?.nonce ?? 0n),
-  codeHash: account?.codeHash ?? EMPTY_CODE_HASH,
-  storageHash: account?.storageRoot ?? EMPTY_ROOT,
-  storageProof: storage.map(({ slot, value, nodes }) => ({ key: slot, value, proof: nodes })),
-})
 
 /** Copied, since a batch is consumed by the call that gets it. */
 const copyOf = (batch: PackedBatch): PackedBatch => ({ ...batch, buffer: batch.buffer.slice(0) })

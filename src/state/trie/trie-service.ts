@@ -12,7 +12,7 @@ import type { TrieAnswer, TrieArgs, TrieCalls, TrieMethods } from './protocol.ts
 import type { RowSizes, TriePosition } from './row-keeper.ts'
 import { TrieExecutor } from './trie-executor.ts'
 import { type TrieMark, TrieRows } from './trie-rows.ts'
-import type { ApplyResult, PreviewRequest, ProofRequest, TrieError, TrieProof, TrieStats } from './types.ts'
+import type { ApplyResult, PreviewRequest, ProofRequest, StateProof, TrieError, TrieStats } from './types.ts'
 
 export interface TrieServiceOptions {
   /** Undo layers kept beneath the newest; older blocks can no longer be undone. */
@@ -117,7 +117,7 @@ export class TrieService {
   }
 
   /** Returns the proof at `root`, or after a rollback; the result names its root. One runs at a time; too many give TRIE_BUSY. */
-  prove(request: ProofRequest): Promise<TrieProof> {
+  prove(request: ProofRequest): Promise<StateProof> {
     return this.proofs.run(async () => {
       const { root, address, slots, rollback } = request
       return (await this.ask('prove', root, address, slots, buffersOf([rollback]))).value

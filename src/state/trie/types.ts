@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import type { PackedBatch } from '../batch.ts'
 
 export interface ApplyResult {
@@ -7,24 +8,19 @@ export interface ApplyResult {
   readonly storageRoots: ReadonlyMap<Hex, Hex>
 }
 
-export interface StorageProof {
-  /** Slot as requested. */
-  readonly slot: Hex
-  readonly value: bigint
-  /** RLP nodes from the storage root down; empty for an empty trie. A shortened path proves absence. */
-  readonly nodes: readonly Uint8Array[]
-}
-
-/** EIP-1186 in bytes. */
-export interface TrieProof {
+/** EIP-1186; without an account `nonce` and `balance` are zero and the hashes those of empty data. */
+export interface StateProof {
   /** State root of the proof: the caller compares it with the header's. */
   readonly root: Hex
-  readonly nodes: readonly Uint8Array[]
-  /** undefined: the nodes prove that there is no such account. */
-  readonly account:
-    | { readonly nonce: bigint; readonly balance: bigint; readonly codeHash: Hex; readonly storageRoot: Hex }
-    | undefined
-  readonly storage: readonly StorageProof[]
+  readonly address: Hex
+  /** RLP nodes from the state root down. */
+  readonly accountProof: readonly Uint8Array[]
+  readonly balance: bigint
+  readonly nonce: Nonce
+  readonly codeHash: Hex
+  readonly storageHash: Hex
+  /** `proof`: RLP nodes from the storage root down; empty for an empty trie. A shortened path proves absence. */
+  readonly storageProof: readonly { readonly key: Hex; readonly value: bigint; readonly proof: readonly Uint8Array[] }[]
 }
 
 export interface ProofRequest {

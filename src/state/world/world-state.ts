@@ -16,9 +16,10 @@ import { overlayReader } from '../overlay-reader.ts'
 import { putStateMeta, readStateMeta, type StateMeta } from '../state-meta.ts'
 import type { StateReader } from '../state-reader.ts'
 import { type LoadProgress, openTrie } from '../trie/load-trie.ts'
-import { previewRoots, proveAt, type StateProof } from '../trie/prove-account.ts'
+import { previewRoots, proveAt } from '../trie/prove-account.ts'
 import { PREFETCH_KEY_BYTES } from '../trie/trie.ts'
 import { type TrieService, trieBusyError } from '../trie/trie-service.ts'
+import type { StateProof } from '../trie/types.ts'
 import { droppedSlots, isEmptyChanges, packChanges, stateUpdateFromChanges } from '../update/pack-changes.ts'
 import {
   type AccountChange,

@@ -39,7 +39,7 @@ import { effectiveGasPrice, type Transaction, withSender } from '../../../src/pr
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/account.ts'
 import type { StateReader } from '../../../src/state/state-reader.ts'
-import type { StateProof } from '../../../src/state/trie/prove-account.ts'
+import type { StateProof } from '../../../src/state/trie/types.ts'
 import { signedBy } from '../signed-by.ts'
 
 export const KEY = new Uint8Array(32).fill(7)
@@ -281,6 +281,7 @@ export class MemoryChain implements ChainView {
   async prove(_number: number, address: Hex, slots: readonly Hex[]): Promise<StateProof> {
     const account = this.accounts.get(address)
     return {
+      root: EMPTY_ROOT,
       address,
       accountProof: [Uint8Array.of(1, 2)],
       balance: account?.balance ?? 0n,

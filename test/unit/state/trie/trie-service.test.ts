@@ -180,11 +180,11 @@ describe('proofs', () => {
   test('an account with present and absent slots', async () => {
     const { service, root } = await filled()
     const proof = await service.prove({ root, address: CONTRACT, slots: [slot(3), slot(99)] })
-    expect(proof).toMatchObject({ root, account: { nonce: 1n, balance: 0n, codeHash: CODE_HASH } })
-    expect(proof.storage.map(s => s.value)).toEqual([4n << 128n, 0n])
-    const account = await verifyMerkleProof(keccak256(hexToBytes(CONTRACT)), [...proof.nodes])
-    expect(bytesToHex((RLP.decode(account!) as Uint8Array[])[2]!)).toBe(proof.account!.storageRoot)
-    for (const { slot: key, value, nodes } of proof.storage) {
+    expect(proof).toMatchObject({ root, nonce: 1, balance: 0n, codeHash: CODE_HASH })
+    expect(proof.storageProof.map(s => s.value)).toEqual([4n << 128n, 0n])
+    const account = await verifyMerkleProof(keccak256(hexToBytes(CONTRACT)), [...proof.accountProof])
+    expect(bytesToHex((RLP.decode(account!) as Uint8Array[])[2]!)).toBe(proof.storageHash)
+    for (const { key, value, proof: nodes } of proof.storageProof) {
       const stored = await verifyMerkleProof(keccak256(hexToBytes(key)), [...nodes])
       expect(stored && BigInt(bytesToHex(RLP.decode(stored) as Uint8Array))).toBe(value === 0n ? null : value)
     }
@@ -193,12 +193,12 @@ describe('proofs', () => {
   test('absent accounts, and an empty state', async () => {
     const { service, root } = await filled()
     const proof = await service.prove({ root, address: NOBODY, slots: [slot(1)] })
-    expect(proof.account).toBeUndefined()
-    expect(proof.storage).toEqual([{ slot: slot(1), value: 0n, nodes: [] }])
-    expect(await verifyMerkleProof(keccak256(hexToBytes(NOBODY)), [...proof.nodes])).toBeNull()
+    expect(proof).toMatchObject({ nonce: 0, balance: 0n, codeHash: EMPTY_CODE_HASH, storageHash: EMPTY_ROOT })
+    expect(proof.storageProof).toEqual([{ key: slot(1), value: 0n, proof: [] }])
+    expect(await verifyMerkleProof(keccak256(hexToBytes(NOBODY)), [...proof.accountProof])).toBeNull()
     expect(await service.prove({ root: EMPTY_ROOT, address: NOBODY, slots: [] })).toMatchObject({
       root: EMPTY_ROOT,
-      nodes: [],
+      accountProof: [],
     })
     expect(service.root).toBe(root)
   })
@@ -218,11 +218,11 @@ describe('proofs', () => {
       .slot(slot(3), toWord(4n << 128n))
       .finish()
     const old = await service.prove({ root: newer, address: CONTRACT, slots: [slot(3)], rollback })
-    expect(old).toMatchObject({ root, account: { nonce: 1n }, storage: [{ value: 4n << 128n }] })
+    expect(old).toMatchObject({ root, nonce: 1, storageProof: [{ value: 4n << 128n }] })
     const beneath = await service.prove({ root: newer, address: ALICE, slots: [] })
-    expect(beneath).toMatchObject({ root: newer, account: undefined })
+    expect(beneath).toMatchObject({ root: newer, codeHash: EMPTY_CODE_HASH, balance: 0n })
     const now = await service.prove({ root: newest, address: ALICE, slots: [] })
-    expect(now).toMatchObject({ root: newest, account: { balance: 1n } })
+    expect(now).toMatchObject({ root: newest, balance: 1n })
     expect(service.root).toBe(newest)
   })
 
