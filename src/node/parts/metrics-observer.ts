@@ -2,7 +2,7 @@ import type { Logger } from '@tandem/base/logger.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { MemoryShares } from '../../config/limits/storage.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
-import { type ConsensusMetrics, createConsensusMetrics } from '../../consensus/monitor/metrics.ts'
+import { createConsensusMetrics } from '../../consensus/monitor/metrics.ts'
 import { declareEvmMetrics } from '../../evm/engines/metrics.ts'
 import { engineNameOf } from '../../evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../../evm/executor-types.ts'
@@ -17,14 +17,6 @@ import type { Teardown } from '../teardown.ts'
 import { version } from '../version.ts'
 import type { OpenedChain } from './open-chain.ts'
 
-/** Metrics of a node whose operator enabled them. Loaded only then: a devnet saves the time and the memory. */
-export interface MetricsObserver {
-  readonly metrics: Metrics
-  readonly consensus: ConsensusMetrics
-  watch(parts: ObservedParts): void
-  serve(options: { readonly host: string; readonly port: number; readonly logger: Logger }): Promise<string>
-}
-
 interface ObservedParts extends Pick<OpenedChain, 'world' | 'store' | 'proofPool' | 'proofVerifier'> {
   readonly chain: Chain
   readonly engine: ConsensusEngine
@@ -34,13 +26,14 @@ interface ObservedParts extends Pick<OpenedChain, 'world' | 'store' | 'proofPool
   readonly target: () => number | undefined
 }
 
-export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
+/** Metrics of a node whose operator enabled them. Loaded only then: a devnet saves the time and the memory. */
+export const createMetricsObserver = (teardown: Teardown) => {
   const metrics = new Metrics()
   teardown.add(collectProcessMetrics(metrics, version))
   return {
     metrics,
     consensus: createConsensusMetrics(metrics),
-    watch({ chain, engine, world, store, memory, execution, proofPool, proofVerifier, target }) {
+    watch({ chain, engine, world, store, memory, execution, proofPool, proofVerifier, target }: ObservedParts): void {
       declareSyncMetrics(metrics, chain, target)
       declareChainMetrics(metrics, chain, engine)
       declareProofMetrics(metrics, proofPool, proofVerifier)
@@ -49,7 +42,7 @@ export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
       declareMemoryMetrics(metrics, memory)
       declareEvmMetrics(metrics, engineNameOf(execution))
     },
-    async serve(options) {
+    async serve(options: { readonly host: string; readonly port: number; readonly logger: Logger }): Promise<string> {
       const server = await startMetricsServer({ metrics, ...options })
       teardown.add(() => server.close())
       return server.url

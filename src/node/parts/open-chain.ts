@@ -16,11 +16,9 @@ import { checkUnsynced } from '../../chain/store/unsynced-blocks.ts'
 import { isAllocOf, writeGenesis } from '../../chain/write-genesis.ts'
 import type { Genesis } from '../../config/genesis/genesis.ts'
 import { type MemoryShares, memoryShares, STORAGE_LIMITS } from '../../config/limits/storage.ts'
-import type { ChainParams } from '../../config/networks.ts'
 import { argon2Provider } from '../../crypto/argon2.ts'
 import { ProofPool } from '../../powchain/proof-pool.ts'
 import { WorkVerifier } from '../../powchain/work-verifier.ts'
-import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData } from '../../primitives/consensus/extra-data.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
 import { genesisAlloc, genesisSupply } from '../../rules/money/genesis-alloc.ts'
@@ -46,23 +44,10 @@ interface OpenChainOptions {
 }
 
 /** Stored chain, opened and checked against the given genesis; created when the folder is new. */
-export interface OpenedChain {
-  readonly store: Store
-  readonly blocks: BlockStore
-  readonly world: WorldState
-  readonly economy: Economy
-  readonly evidence: EvidencePool
-  readonly proofRows: ProofRows
-  readonly proofs: BlockProofs
-  readonly proofPool: ProofPool
-  readonly proofVerifier: WorkVerifier
-  readonly sources: BlockEnvSources
-  readonly genesisHash: Hex
-  readonly head: { readonly block: ChainBlock; readonly certificate: Certificate | null }
-}
+export type OpenedChain = Awaited<ReturnType<typeof openChain>>
 
 /** Throws the errors of the store, NETWORK_MISMATCH and GENESIS_MISMATCH for another chain's folder, STATE_* for a damaged one. */
-export const openChain = async (options: OpenChainOptions): Promise<OpenedChain> => {
+export const openChain = async (options: OpenChainOptions) => {
   const { genesis, storePath, stateHistory, logger, onFailure, ephemeral = false, memory = memoryShares() } = options
   const { store, trie } = await openChainParts(storePath, onFailure, ephemeral, memory.database, options.segmentBlocks)
   try {
@@ -133,8 +118,12 @@ export const openChainParts = async (
   throw store.status === 'rejected' ? store.reason : (trie as PromiseRejectedResult).reason
 }
 
-interface PartsOf extends Pick<OpenedChain, 'store' | 'blocks' | 'world' | 'genesisHash'> {
+interface PartsOf {
   readonly genesis: Genesis
+  readonly genesisHash: Hex
+  readonly store: Store
+  readonly blocks: BlockStore
+  readonly world: WorldState
   readonly head: ChainBlock
   readonly logger: Logger
 }
@@ -142,29 +131,21 @@ interface PartsOf extends Pick<OpenedChain, 'store' | 'blocks' | 'world' | 'gene
 const parts = async ({ genesis, genesisHash, store, blocks, world, head, logger }: PartsOf) => {
   const { params, foundation } = genesis
   const council = new Council({ params, foundation, genesisHash, store, blocks, state: world.head })
+  const { number } = head.header
   const evidence = await EvidencePool.open(
     { params, genesisHash, council, store, logger: logger.child({ module: 'chain' }) },
-    head.header.number,
+    number,
   )
   const genesisWei = genesisSupply(genesis)
   const proofRows = new ProofRows(params, store)
   const economy = new Economy({ params, foundation, genesisWei, council, store, blocks, proofs: proofRows })
-  const sources = { params, foundation, council, blocks, proofs: proofRows }
-  return { economy, evidence, sources, proofRows, ...proofParts(params, proofRows, blocks, head, logger) }
-}
-
-const proofParts = (
-  params: ChainParams,
-  rows: ProofRows,
-  blocks: BlockStore,
-  { header, hash, extra }: ChainBlock,
-  logger: Logger,
-): Pick<OpenedChain, 'proofs' | 'proofPool' | 'proofVerifier'> => {
+  const sources: BlockEnvSources = { params, foundation, council, blocks, proofs: proofRows }
   const verifier = new WorkVerifier(params.chainId, argon2Provider)
-  const head = { number: header.number, hash, proofState: rows.stateAt(extra.proofTip) }
-  const proofPool = new ProofPool({ params, head, hashOf: number => blocks.hashOf(number), verifier })
-  const options = { params, rows, blocks, verifier, pool: proofPool, logger: logger.child({ module: 'powchain' }) }
-  return { proofPool, proofVerifier: verifier, proofs: new BlockProofs(options) }
+  const tip = { number, hash: head.hash, proofState: proofRows.stateAt(head.extra.proofTip) }
+  const pool = new ProofPool({ params, head: tip, hashOf: at => blocks.hashOf(at), verifier })
+  const options = { params, rows: proofRows, blocks, verifier, pool, logger: logger.child({ module: 'powchain' }) }
+  const proofs = new BlockProofs(options)
+  return { economy, evidence, sources, proofRows, proofs, proofPool: pool, proofVerifier: verifier }
 }
 
 const writeFirst = (store: Store, world: WorldState, genesis: Genesis): Promise<ChainBlock> => {

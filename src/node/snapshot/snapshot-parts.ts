@@ -11,7 +11,6 @@ import type { BlockStore } from '../../chain/store/block-store.ts'
 import { historyStart, isDropPending } from '../../chain/store/segment-mover.ts'
 import type { Genesis } from '../../config/genesis/genesis.ts'
 import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
-import type { ServePort } from '../../network/messages/ports.ts'
 import type { Network } from '../../network/network.ts'
 import { genesisSupply } from '../../rules/money/genesis-alloc.ts'
 import { readMoved } from '../../storage/move-segment.ts'
@@ -36,15 +35,9 @@ interface SnapshotPartsOptions {
 }
 
 /** Snapshot functions of a node: it serves its own, may start from one, and fetches the history before it. */
-export interface SnapshotParts {
-  readonly serve: Required<Pick<ServePort, 'manifest' | 'chunk' | 'codes'>>
-  /** undefined: this chain syncs by blocks. */
-  bootstrap(network: Network): SnapshotBootstrap | undefined
-  /** undefined: nothing is missing. */
-  history(network: Network): HistoryBackfill | undefined
-}
+export type SnapshotParts = Awaited<ReturnType<typeof createSnapshots>>
 
-export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Teardown): Promise<SnapshotParts> => {
+export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Teardown) => {
   const { options, genesis, store, blocks, chain, clock, logger } = parts
   const { cycleBlocks } = genesis.params.rewards
   const interval = options.snapshotInterval ?? SNAPSHOT_LIMITS.intervalBlocks
@@ -63,8 +56,10 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
   if (!begins) await dropStaged(options.dataDir)
   return {
     serve: library.serve,
-    bootstrap: network => (begins ? createBootstrap(parts, network) : undefined),
-    history(network) {
+    /** undefined: this chain syncs by blocks. */
+    bootstrap: (network: Network) => (begins ? createBootstrap(parts, network) : undefined),
+    /** undefined: nothing is missing. */
+    history(network: Network) {
       // Dropped blocks are not fetched again.
       const start = () =>
         Math.max(historyStart(store, chain.headBlock.header.number, options.history), readMoved(store).dropped)

@@ -9,7 +9,7 @@ import { Miner, type WorkSource } from '../../powchain/mining/miner.ts'
 import { MiningService } from '../../powchain/mining/mining-service.ts'
 import { type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import type { ProofChainPort, ProofHeaderInfo } from '../../rpc/ports.ts'
-import { createRpcService, type RpcService, type RpcServiceOptions } from '../../rpc/transport/service.ts'
+import { createRpcService, type RpcServiceOptions } from '../../rpc/transport/service.ts'
 import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
 import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
 import type { NodeOptions } from '../options.ts'
@@ -20,18 +20,10 @@ import type { CoreStage } from './core.ts'
 import type { StorageStage } from './storage.ts'
 
 /** JSON-RPC of the node, before any port is open. */
-export interface ApiStage {
-  readonly reads: Reads
-  readonly mining: MiningService
-  /** Options that all endpoints share. */
-  readonly rpc: RpcServiceOptions
-  readonly served: RpcServiceOptions
-  /** Public service: of the public port, and of the own process. */
-  readonly service: RpcService
-}
+export type ApiStage = Awaited<ReturnType<typeof createApi>>
 
 /** Builds the service; its methods answer when the engine has started. */
-export const createApi = async (storage: StorageStage, core: CoreStage): Promise<ApiStage> => {
+export const createApi = async (storage: StorageStage, core: CoreStage) => {
   const { options, deps, teardown, part } = storage
   const reads = readsOf(storage, core)
   const rpc = rpcOf(storage, core, reads, await operatorAddress(options))

@@ -5,13 +5,11 @@ import { Chain } from '../../chain/chain.ts'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { SyncStatus } from '../../chain/store/types.ts'
-import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { createExecutor } from '../../evm/engines/executor.ts'
 import { ForkWatch } from '../../powchain/fork-notice.ts'
 import type { Header } from '../../primitives/header.ts'
-import type { HealthStatus } from '../../rpc/ports.ts'
-import { createDev, type DevParts } from '../dev/dev-parts.ts'
+import { createDev } from '../dev/dev-parts.ts'
 import { createHealth } from '../health.ts'
 import type { NodePeers } from '../network/node-peers.ts'
 import { cachingBlockCodec, networkCodec, withSenders } from '../parts/consensus/block-codec.ts'
@@ -45,20 +43,10 @@ export const enforceCheckpoint = async (
 }
 
 /** Core of the node: the chain with its executor and pool, the peers, and the engine. */
-export interface CoreStage {
-  readonly executor: ReturnType<typeof createExecutor>
-  readonly pool: PoolParts
-  readonly chain: Chain
-  /** undefined: the node has no peers. */
-  readonly peers: NodePeers | undefined
-  readonly dev: DevParts | undefined
-  readonly engine: ConsensusEngine
-  readonly health: () => HealthStatus
-  readonly syncing: () => SyncStatus | false
-}
+export type CoreStage = Awaited<ReturnType<typeof createCoreStage>>
 
 /** Builds the core; nothing is decided before the engine is started. The pool has read its journal. */
-export const createCoreStage = async (storage: StorageStage): Promise<CoreStage> => {
+export const createCoreStage = async (storage: StorageStage) => {
   const { options, deps, part, observer, memory, opened, devStart, sources, head } = storage
   const executor = createExecutor({
     mode: options.execution,
@@ -114,7 +102,11 @@ const syncingOf = ({
   chain,
   peers,
   isAlone,
-}: Pick<CoreStage, 'chain' | 'peers'> & { readonly isAlone: () => boolean }): CoreStage['syncing'] => {
+}: {
+  readonly chain: Chain
+  readonly peers: NodePeers | undefined
+  readonly isAlone: () => boolean
+}): (() => SyncStatus | false) => {
   let isHeadKnown = false
   return () => {
     if (peers === undefined) return false

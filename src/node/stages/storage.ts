@@ -2,36 +2,22 @@ import { isCoded } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Genesis } from '../../config/genesis/genesis.ts'
-import { type MemoryShares, memoryShares } from '../../config/limits/storage.ts'
+import { memoryShares } from '../../config/limits/storage.ts'
 import { addressFromPrivateKey, signatures, unavailableProviders } from '../../crypto/signature.ts'
 import { storeError } from '../../storage/errors.ts'
-import { beginDev, type DevStart } from '../dev/dev-parts.ts'
+import { beginDev } from '../dev/dev-parts.ts'
 import { genesisHashFromFile } from '../genesis/genesis-hash.ts'
 import { lockKey } from '../keys/key-lock.ts'
 import type { NodeDeps, NodeOptions } from '../options.ts'
-import type { MetricsObserver } from '../parts/metrics-observer.ts'
-import { type OpenedChain, openChain } from '../parts/open-chain.ts'
+import { openChain } from '../parts/open-chain.ts'
 import { storePathOf } from '../snapshot/staged-store.ts'
 import type { Teardown } from '../teardown.ts'
 
 /** Base of all later stages: the options and the stored chain. */
-export interface StorageStage {
-  readonly options: NodeOptions
-  readonly deps: NodeDeps
-  readonly teardown: Teardown
-  readonly part: (module: string) => Logger
-  /** undefined: metrics are not enabled. */
-  readonly observer: MetricsObserver | undefined
-  readonly memory: MemoryShares
-  readonly opened: OpenedChain
-  /** undefined: not a development chain with this node as its only validator. */
-  readonly devStart: DevStart | undefined
-  readonly sources: OpenedChain['sources']
-  readonly head: OpenedChain['head']
-}
+export type StorageStage = Awaited<ReturnType<typeof openStorage>>
 
 /** Opens the data folder and its chain, and claims the validator key. Throws as `openChain` and `lockKey` do. */
-export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): Promise<StorageStage> => {
+export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown) => {
   const { genesis, dataDir, validatorKey, stateHistory, segments } = options
   const { clock, logger, onFatal } = deps
   const part = (module: string) => logger.child({ module })
