@@ -172,7 +172,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
     new RpcError(SIMULATION_CODES.timeOrder, `block timestamps must be in order: ${timestamp} <= ${previous}`),
   SIMULATION_LIMIT: ({ what }) => new RpcError(SIMULATION_CODES.limit, `a simulation has at most ${what}`),
   SIMULATION_CALL_INVALID: ({ number, index, reason }) => {
-    const { code, message } = invalidCall(reason) ?? { code: CODES.invalidParams, message: reasonText(reason) }
+    const [code, message] = invalidCall(reason) ?? [CODES.invalidParams, reasonText(reason)]
     return new RpcError(code, `err: ${message} (call ${index} of block ${number})`)
   },
   // reads (chain/store/types.ts)

@@ -22,7 +22,7 @@ import { ethWallet, messageSigning } from './eth/wallet.ts'
 import { nativeChain } from './native/chain.ts'
 import { nativeConsensus } from './native/consensus.ts'
 import { nativeEconomy } from './native/economy.ts'
-import { nativeFailedTransactions, nativeInternalTransfers } from './native/internal-transfers.ts'
+import { nativeExecutions } from './native/internal-transfers.ts'
 import { miningOfNamespace, nativeProofChain } from './native/proof-chain.ts'
 import { net, rpc, web3 } from './rpc.ts'
 import { txpool } from './txpool.ts'
@@ -73,8 +73,7 @@ export const METHODS: MethodTable = {
   ...nativeChain,
   ...nativeConsensus,
   ...nativeEconomy,
-  ...nativeInternalTransfers,
-  ...nativeFailedTransactions,
+  ...nativeExecutions,
   ...nativeProofChain,
   ...subscriptionsOf('native'),
   ...miningOfNamespace('native'),

@@ -1,13 +1,6 @@
 import { type Hex, toQuantity, toWord } from '@tandem/base/bytes.ts'
 import { blobParamsAt, EVM_FORKS, evmForkAt, forkHeight, isActive, isEvmFork } from '../../../config/forks.ts'
-import {
-  type BaseFeeParams,
-  type ChainParams,
-  type CouncilParams,
-  NETWORKS,
-  type NetworkParams,
-  type RewardParams,
-} from '../../../config/networks.ts'
+import { type ChainParams, NETWORKS, type NetworkParams, type RewardParams } from '../../../config/networks.ts'
 import { periodOf, rewardOfPeriod } from '../../../rules/money/rewards.ts'
 import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/transaction.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
@@ -56,18 +49,20 @@ const execution = (params: ChainParams, number: number) => ({
   maxBlobs: integer(blobParamsAt(params.blobForks, number)?.max ?? 0),
 })
 
-const fees = ({ baseFee, feeShares, tips }: ChainParams) => ({
-  'baseFee.rule': text(baseFee.rule satisfies BaseFeeParams['rule']),
-  'baseFee.lowerBound': wei(baseFee.lowerBoundWei),
-  'baseFee.upperBound': wei(baseFee.upperBoundWei),
-  'baseFee.gasTarget': wei(baseFee.gasTarget),
-  'baseFee.maxBlockGasUsed': wei(baseFee.maxBlockGasUsed),
-  'baseFee.denominator': wei(baseFee.denominator),
-  'feeShares.proposerPercent': integer(feeShares.proposerPercent),
-  'feeShares.minerPercent': integer(feeShares.minerPercent),
-  'feeShares.foundationPercent': integer(feeShares.foundationPercent),
-  tips: text(tips),
-})
+/** Schema and value of a rule by its name and type: percents are numbers, targets words, other bigints QUANTITY. */
+const flatParam = (name: string, value: unknown): FlatParam => {
+  if (typeof value === 'boolean') return [BOOLEAN_SCHEMA, value]
+  if (typeof value === 'number') return integer(value)
+  if (typeof value !== 'bigint') return text(String(value))
+  if (name.endsWith('Percent')) return integer(value)
+  return name.startsWith('maxTarget') ? word(value) : wei(value)
+}
+
+/** Rules of a group under `group.name`, without the unit. */
+const flatGroup = (group: string, rules: object): Record<string, FlatParam> =>
+  Object.fromEntries(
+    Object.entries(rules).map(([name, value]) => [`${group}.${name.replace(/Wei$/, '')}`, flatParam(name, value)]),
+  )
 
 const rewardRules = (rewards: RewardParams, number: number) => ({
   'rewards.cycleBlocks': integer(rewards.cycleBlocks),
@@ -81,23 +76,6 @@ const rewardRules = (rewards: RewardParams, number: number) => ({
   'rewards.unionPercent': integer(rewards.unionPercent),
 })
 
-const councilRules = (council: CouncilParams) => ({
-  'council.openRegistration': [BOOLEAN_SCHEMA, council.openRegistration] as FlatParam,
-  'council.unbondingSeconds': integer(council.unbondingSeconds),
-  'council.inactiveBlocks': integer(council.inactiveBlocks),
-  'council.evidenceBlocks': integer(council.evidenceBlocks),
-})
-
-const proofRules = ({ proofChain }: ChainParams) => ({
-  'proofChain.before': text(proofChain.before),
-  'proofChain.after': text(proofChain.after),
-  'proofChain.spacingBlocks': integer(proofChain.spacingBlocks),
-  'proofChain.halfLifeBlocks': integer(proofChain.halfLifeBlocks),
-  'proofChain.maxAnchorAgeBlocks': integer(proofChain.maxAnchorAgeBlocks),
-  'proofChain.maxTargetBefore': word(proofChain.maxTargetBefore),
-  'proofChain.maxTargetAfter': word(proofChain.maxTargetAfter),
-})
-
 const DECIMALS = 18
 
 const rulesAt = (params: NetworkParams, number: number): Readonly<Record<string, FlatParam>> => ({
@@ -108,13 +86,15 @@ const rulesAt = (params: NetworkParams, number: number): Readonly<Record<string,
   networkId: integer(params.networkId),
   blockTimeMs: integer(params.blockTimeMs),
   ...execution(params, number),
-  ...fees(params),
+  ...flatGroup('baseFee', params.baseFee),
+  ...flatGroup('feeShares', params.feeShares),
+  tips: text(params.tips),
   ...rewardRules(params.rewards, number),
   committeeSize: integer(params.committeeSize),
   minStake: wei(params.minStakeWei),
-  ...councilRules(params.council),
+  ...flatGroup('council', params.council),
   roundTimeoutMs: integer(params.roundTimeoutMs),
-  ...proofRules(params),
+  ...flatGroup('proofChain', params.proofChain),
   devHelpers: [BOOLEAN_SCHEMA, params.devHelpers],
 })
 

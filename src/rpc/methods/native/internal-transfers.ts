@@ -51,17 +51,6 @@ const pageOf =
 const pageSchema = (title: string, name: string, item: JsonSchema): JsonSchema =>
   orNull(objectOf(title, { blockHash: hash.schema, [name]: listOf(item), next: orNull(QUANTITY_SCHEMA) }))
 
-/** Reads of the causes of failures (docs/design/evm-engine.md). */
-export const nativeFailedTransactions = {
-  native_getFailedTransactions: method({
-    summary: 'Causes of the failures of a block’s transactions',
-    params: [block, optional(index)],
-    result: pageSchema('FailedTransactions', 'failed', FAILED_SCHEMA),
-    notes: `In their order; \`error\` is \`execution reverted\` or why code stopped, \`output\` the first bytes of what a revert returned. At most ${RPC_LIMITS.logResults}: \`next\` is the second argument for those after them. null for the pending block. None for blocks that the node did not execute.`,
-    handler: pageOf('failed', (view, number) => view.failedExecutions(number), encodeFailure),
-  }),
-} satisfies MethodTable
-
 const TRANSFER_SCHEMA = objectOf('InternalTransfer', {
   ...quantities('transactionIndex', 'value'),
   ...addresses('from', 'to'),
@@ -76,8 +65,8 @@ const encodeTransfer = ({ transactionIndex, kind, from, to, value }: BlockIntern
   value: toQuantity(value),
 })
 
-/** Reads of what code moved (docs/design/evm-engine.md). */
-export const nativeInternalTransfers = {
+/** Reads of what code moved, and of the causes of failures (docs/design/evm-engine.md). */
+export const nativeExecutions = {
   native_getInternalTransfers: method({
     summary: 'Wei that contracts of a block moved, and contracts that they created',
     params: [block, optional(index)],
@@ -85,5 +74,12 @@ export const nativeInternalTransfers = {
     notes: `In order of execution, only what took effect; \`type\` is call, create or selfdestruct. At most ${RPC_LIMITS.logResults}: \`next\` is the second argument for those after them. null for the pending block. None for blocks that the node did not execute.`,
     weight: 5,
     handler: pageOf('transfers', (view, number) => view.internalTransfers(number), encodeTransfer),
+  }),
+  native_getFailedTransactions: method({
+    summary: 'Causes of the failures of a block’s transactions',
+    params: [block, optional(index)],
+    result: pageSchema('FailedTransactions', 'failed', FAILED_SCHEMA),
+    notes: `In their order; \`error\` is \`execution reverted\` or why code stopped, \`output\` the first bytes of what a revert returned. At most ${RPC_LIMITS.logResults}: \`next\` is the second argument for those after them. null for the pending block. None for blocks that the node did not execute.`,
+    handler: pageOf('failed', (view, number) => view.failedExecutions(number), encodeFailure),
   }),
 } satisfies MethodTable
