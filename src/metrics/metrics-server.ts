@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from '@tandem/base/logger.ts'
@@ -10,15 +11,9 @@ interface MetricsServerOptions {
   readonly port: number
   readonly logger: Logger
 }
-interface MetricsServer {
-  readonly url: string
-  readonly port: number
-  close(): Promise<void>
-}
 
 /** Serves `GET /metrics` on its own port, away from the public endpoints. Rejects when the port is taken. */
-export const startMetricsServer = async (options: MetricsServerOptions): Promise<MetricsServer> => {
-  const { metrics, logger } = options
+export const startMetricsServer = async ({ metrics, host, port, logger }: MetricsServerOptions) => {
   const server = createServer(
     { requestTimeout: 5_000, headersTimeout: 5_000, maxHeaderSize: 8_192 },
     (request, response) => {
@@ -29,24 +24,18 @@ export const startMetricsServer = async (options: MetricsServerOptions): Promise
     },
   )
   server.maxConnections = 64
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port, options.host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+  server.listen(port, host)
+  await once(server, 'listening')
   server.on('error', error => logger.error({ err: error }, 'metrics server failed'))
-  const { port } = server.address() as AddressInfo
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host
+  const address = server.address() as AddressInfo
   return {
-    port,
-    url: `http://${host}:${port}/metrics`,
-    close: () =>
-      new Promise<void>((resolve, reject) => {
-        server.close(error => (error ? reject(error) : resolve()))
-        server.closeAllConnections()
-      }),
+    port: address.port,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}/metrics`,
+    close(): Promise<void> {
+      const closed = server[Symbol.asyncDispose]()
+      server.closeAllConnections()
+      return closed
+    },
   }
 }
 
