@@ -6,15 +6,14 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { createLogger } from '../../node/logging.ts'
 import type { ExplorerSettings } from '../../node/parts/pages/explorer-child.ts'
 import { urlHost, version } from '../../node/version.ts'
-import { ClientAddress } from '../../rpc/transport/clients/client-address.ts'
-import { clientIdOf } from '../../rpc/transport/clients/clients.ts'
+import { Clients } from '../../rpc/transport/clients/clients.ts'
 import { prepareDataDir } from '../shared/check-paths.ts'
-import { checkExplorerFiles, type ExplorerFiles } from '../shared/options/explorer-files.ts'
+import { checkExplorerFiles, type ExplorerFiles, explorerFilesOf } from '../shared/options/explorer-files.ts'
 import type { OutputFlags } from '../shared/options/options.ts'
-import type { ProxyFlags } from '../shared/options/proxy-options.ts'
+import { type ProxyFlags, trustProxyOf } from '../shared/options/proxy-options.ts'
 import { exitWithError } from '../shared/output.ts'
 import { nameListenOption } from '../shared/process/free-port.ts'
-import { onParentExit } from '../shared/process/parent-process.ts'
+import { onEnd } from '../shared/process/parent-process.ts'
 
 /* The explorer is a package that knows nothing of src, nor src of it but this: a program that is started with options. */
 
@@ -74,10 +73,7 @@ export interface ExplorerFlags extends ProxyFlags, OutputFlags, ExplorerFiles {
 export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
   checkExplorerFiles({ ...flags, explorer: true }, 'the explorer')
   const dataDir = resolve(flags.datadir)
-  const addresses =
-    flags.trustProxy === undefined
-      ? undefined
-      : new ClientAddress({ proxies: flags.trustProxy, header: flags.proxyHeader })
+  const clients = new Clients(trustProxyOf(flags))
   await serveExplorer({
     nodeUrl: flags.node,
     rpcUrl: flags.rpcUrl,
@@ -85,11 +81,8 @@ export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
     database: databaseOf(flags, dataDir),
     host: flags.host,
     port: flags.port,
-    keysFile: flags.explorerKeys,
-    labelsFile: flags.explorerLabels,
-    priceFile: flags.explorerPrice,
-    solcDirectory: flags.solcDir,
-    clientOf: ({ raw }) => clientIdOf(addresses?.of(raw) ?? raw.socket.remoteAddress),
+    ...explorerFilesOf(flags),
+    clientOf: ({ raw }) => clients.idOf(raw),
     logger: createLogger({ level: flags.logLevel, format: flags.json ? 'json' : 'pretty' }),
     announce: running => announce(flags, running),
   })
@@ -99,13 +92,13 @@ export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
 export const serveExplorer = async ({ announce, ...options }: ExplorerOptions): Promise<void> => {
   const stop = new AbortController()
   let running: RunningExplorer | undefined
-  const end = (): void => {
+  // A second signal ends the process at once.
+  const forget = onEnd(() => {
+    forget()
     stop.abort()
     setTimeout(() => process.exit(), STOP_MS)
     void (running?.close() ?? Promise.resolve()).catch(exitWithError).finally(() => process.exit())
-  }
-  onParentExit(end)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end)
+  })
   try {
     await prepareDataDir(options.dataDir)
     const { startExplorerProcess } = (await import(PROGRAM)) as ExplorerProgram

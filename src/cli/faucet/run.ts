@@ -8,15 +8,14 @@ import { createFaucetNode, httpCall } from '../../faucet/faucet-node.ts'
 import { checkFaucetNetwork, openFaucet } from '../../faucet/open-faucet.ts'
 import { createLogger } from '../../node/logging.ts'
 import { urlHost, version } from '../../node/version.ts'
-import { ClientAddress } from '../../rpc/transport/clients/client-address.ts'
-import { clientIdOf } from '../../rpc/transport/clients/clients.ts'
+import { Clients } from '../../rpc/transport/clients/clients.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
 import type { OutputFlags } from '../shared/options/options.ts'
-import type { ProxyFlags } from '../shared/options/proxy-options.ts'
+import { type ProxyFlags, trustProxyOf } from '../shared/options/proxy-options.ts'
 import { exitWithError } from '../shared/output.ts'
 import { nameListenOption } from '../shared/process/free-port.ts'
-import { onParentExit } from '../shared/process/parent-process.ts'
+import { onEnd } from '../shared/process/parent-process.ts'
 
 /** Parsed options of `tandem faucet`. */
 export interface FaucetFlags extends ProxyFlags, OutputFlags, FaucetCaps {
@@ -34,14 +33,11 @@ const paramsOf = ({ chainId = NETWORKS.testnet.chainId }: FaucetFlags): NetworkP
   chainId,
 })
 
-const clientsOf = ({ trustProxy, proxyHeader }: FaucetFlags): ClientAddress | undefined =>
-  trustProxy === undefined ? undefined : new ClientAddress({ proxies: trustProxy, header: proxyHeader })
-
 /** Serves the faucet until a signal ends it. */
 export const runFaucet = async (flags: FaucetFlags): Promise<void> => {
   const params = paramsOf(flags)
   checkFaucetNetwork(params)
-  const addresses = clientsOf(flags)
+  const clients = new Clients(trustProxyOf(flags))
   const passwords = passwordsFrom(flags.passwordFile)
   const { privateKey } = await readKey(flags.key, '--key', name => passwords.of(name))
   const logger = createLogger({ level: flags.logLevel, format: flags.json ? 'json' : 'pretty' })
@@ -64,21 +60,21 @@ export const runFaucet = async (flags: FaucetFlags): Promise<void> => {
     port: flags.port,
     open: async () => service,
     site: { network, symbol, version, faucet: true },
-    clientOf: ({ raw }) => clientIdOf(addresses?.of(raw) ?? raw.socket.remoteAddress),
+    clientOf: ({ raw }) => clients.idOf(raw),
     clock: systemClock,
   }).catch(async error => {
     await service.stop()
     throw await nameListenOption(error)
   })
-  const end = (): void => {
+  // A second signal ends the process at once.
+  const forget = onEnd(() => {
+    forget()
     void server
       .close()
       .then(() => service.stop())
       .catch(exitWithError)
       .finally(() => process.exit())
-  }
-  onParentExit(end)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end)
+  })
   announce(flags, { url: `http://${urlHost(flags.host)}:${server.port}/faucet`, address: service.address, params })
 }
 

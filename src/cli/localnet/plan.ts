@@ -72,6 +72,9 @@ const FIRST_VALIDATOR = 'validator-1'
 /** Share of a thread's time that the miner of a localnet takes. */
 const MINE_DUTY = '0.25'
 
+/** Flags that nodes get. */
+export type NodeArgs = Omit<LocalnetFlags, 'port' | 'json' | 'full' | 'chaos'>
+
 /** Arguments of a node; `peers` are the URLs of all others. */
 export const startArgs = (
   node: NodePlan,
@@ -94,17 +97,3 @@ export const startArgs = (
   ...(flags.allowHosts === undefined ? [] : ['--allow-hosts', flags.allowHosts.join(',')]),
   '--json',
 ]
-
-export type NodeArgs = Pick<
-  LocalnetFlags,
-  | 'host'
-  | 'metrics'
-  | 'mine'
-  | 'stratum'
-  | 'execution'
-  | 'stateHistory'
-  | 'logLevel'
-  | 'cors'
-  | 'allowHosts'
-  | 'trustMissingLog'
->

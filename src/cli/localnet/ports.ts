@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
-import { assertPortFree, holdPort, LOOPBACK, nameListenOption } from '../shared/process/free-port.ts'
+import { assertPortFree, holdPort, LOOPBACK, nameListenOption, succeeds } from '../shared/process/free-port.ts'
 import { type NodePorts, portsFrom } from './plan.ts'
 
 /**
@@ -30,11 +30,7 @@ const nextFreeBase = async (base: number, count: number, host: string): Promise<
   const { portsPerNode } = LOCALNET_LIMITS
   const last = Math.min(base + TRIES * portsPerNode, 65_536 - portsPerNode * count)
   for (let next = base + portsPerNode; next <= last; next += portsPerNode) {
-    const isFree = await assertFree(portsFrom(next, count), host).then(
-      () => true,
-      () => false,
-    )
-    if (isFree) return next
+    if (await succeeds(assertFree(portsFrom(next, count), host))) return next
   }
   return undefined
 }

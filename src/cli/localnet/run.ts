@@ -6,7 +6,7 @@ import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../../devnet/temp-folder.ts'
 import { importDevtool } from '../shared/devtools.ts'
 import { exitWithError } from '../shared/output.ts'
-import { onParentExit } from '../shared/process/parent-process.ts'
+import { onEnd } from '../shared/process/parent-process.ts'
 import { openLocalnet } from './folder.ts'
 import { Localnet } from './network.ts'
 import type { LocalnetFlags } from './plan.ts'
@@ -136,20 +136,17 @@ const chaosOf = async (flags: LocalnetFlags, validators: number): Promise<Chaos 
   return createChaos(flags, validators)
 }
 
-/** Runs `act` at each termination signal, and at the end of the parent process, until the returned function is called. */
+/** Runs `act` when the localnet is to end, until the returned function is called. */
 const onSignals = (act: () => void): (() => void) => {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const signal of signals) process.on(signal, act)
   // The reader of the output is gone, so the localnet could not be stopped by it any more: stop it.
   const onGone = (error: Error): void => {
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') exitWithError(error)
     act()
   }
   process.stdout.on('error', onGone)
-  const forget = onParentExit(act)
+  const forget = onEnd(act)
   return () => {
     forget()
-    for (const signal of signals) process.off(signal, act)
     process.stdout.off('error', onGone)
   }
 }

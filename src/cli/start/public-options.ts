@@ -6,7 +6,7 @@ import type { Namespace } from '../../config/networks.ts'
 import type { NodeOptions, PublicPortOptions } from '../../node/options.ts'
 import { readSecret } from '../shared/files.ts'
 import { integerOption, namespacesOption } from '../shared/options/options.ts'
-import { type ProxyFlags, proxyOptions } from '../shared/options/proxy-options.ts'
+import { type ProxyFlags, proxyOptions, trustProxyOf } from '../shared/options/proxy-options.ts'
 
 export interface PublicFlags extends ProxyFlags {
   readonly jwtSecret?: string
@@ -45,11 +45,11 @@ export const publicOptions = (): readonly Option[] => [
 
 /** Reads the files that the flags name. Throws an error that names the option. */
 export const publicPortOf = (flags: PublicFlags): PublicPortOptions => {
-  const { trustProxy, proxyHeader, jwtSecret, apiKeys, wsPerClient, tlsCert, tlsKey, compression } = flags
+  const { jwtSecret, apiKeys, wsPerClient, tlsCert, tlsKey, compression } = flags
   if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new Error('--tls-cert and --tls-key belong together.')
   return {
     compression,
-    ...(trustProxy !== undefined && { trustProxy: { proxies: trustProxy, header: proxyHeader } }),
+    ...trustProxyOf(flags),
     ...(jwtSecret !== undefined && { jwtSecret: secretFrom(jwtSecret) }),
     ...(apiKeys !== undefined && { apiKeys: apiKeysFrom(apiKeys) }),
     ...(wsPerClient !== undefined && { socketsPerClient: wsPerClient }),

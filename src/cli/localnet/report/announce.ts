@@ -23,25 +23,15 @@ export const readyJson = ({ folder, nodes, dir, seed }: Announced): string => {
     ws: urls?.ws,
     operator: urls?.operator,
     peer: urls?.peer,
-    ...(urls?.metrics !== undefined && { metrics: urls.metrics }),
-    ...(urls?.stratum !== undefined && { stratum: urls.stratum }),
+    metrics: urls?.metrics,
+    stratum: urls?.stratum,
     pid: process.pid,
     validator: plan.validator,
     log: logFileOf(plan),
   }))
   const { http, ws } = each[0] as (typeof each)[number]
   const { chainId } = localnetSettings
-  return JSON.stringify({
-    ready: true,
-    http,
-    ws,
-    nodes: each,
-    accounts,
-    chainId,
-    genesisHash,
-    datadir: dir,
-    ...(seed !== undefined && { seed }),
-  })
+  return JSON.stringify({ ready: true, http, ws, nodes: each, accounts, chainId, genesisHash, datadir: dir, seed })
 }
 
 export const readyText = ({ folder, nodes, dir, isTemporary, seed }: Announced): string => {

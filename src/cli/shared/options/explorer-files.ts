@@ -1,3 +1,4 @@
+import { defined } from '@tandem/base/defined.ts'
 import { Option } from 'commander'
 import { checkReadable } from '../files.ts'
 
@@ -20,22 +21,24 @@ export const explorerFileOptions = (): readonly Option[] => [
   new Option('--solc-dir <directory>', 'more compilers for verifying contracts: soljson files of other versions'),
 ]
 
-const OPTIONS = [
-  ['--explorer-keys', 'explorerKeys', 'file'],
-  ['--explorer-labels', 'explorerLabels', 'file'],
-  ['--explorer-price', 'explorerPrice', 'file'],
-  ['--solc-dir', 'solcDir', 'folder'],
-] as const
-
 /**
  * Checks that the explorer can read what the options name; what the files say is checked where they are read. Throws an error that names
  * the option, also where no explorer runs that would read it: `needs` then says what the option needs.
  */
 export const checkExplorerFiles = (flags: ExplorerFiles & { readonly explorer: boolean }, needs: string): void => {
-  for (const [option, name, kind] of OPTIONS) {
-    const path = flags[name]
+  for (const option of explorerFileOptions()) {
+    const path = flags[option.attributeName() as keyof ExplorerFiles]
     if (path === undefined) continue
-    if (!flags.explorer) throw new Error(`${option} needs ${needs}.`)
-    checkReadable(path, option, kind)
+    if (!flags.explorer) throw new Error(`${option.long} needs ${needs}.`)
+    checkReadable(path, option.long as string, option.flags.endsWith('<file>') ? 'file' : 'folder')
   }
 }
+
+/** The files by the names of the explorer's settings. */
+export const explorerFilesOf = ({ explorerKeys, explorerLabels, explorerPrice, solcDir }: ExplorerFiles) =>
+  defined({
+    keysFile: explorerKeys,
+    labelsFile: explorerLabels,
+    priceFile: explorerPrice,
+    solcDirectory: solcDir,
+  })

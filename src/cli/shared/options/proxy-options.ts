@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { ClientAddress } from '../../../rpc/transport/clients/client-address.ts'
+import type { ClientRules } from '../../../rpc/transport/clients/clients.ts'
 import { integerOption, listOption } from './options.ts'
 
 export interface ProxyFlags {
@@ -35,3 +36,7 @@ export const proxyOptions = (proxies: string): readonly Option[] => [
     .choices(['x-forwarded-for', 'forwarded'])
     .default('x-forwarded-for'),
 ]
+
+/** Rule of these proxies; none without `--trust-proxy`. */
+export const trustProxyOf = ({ trustProxy, proxyHeader }: ProxyFlags): Pick<ClientRules, 'trustProxy'> =>
+  trustProxy === undefined ? {} : { trustProxy: { proxies: trustProxy, header: proxyHeader } }

@@ -35,7 +35,11 @@ export const nameListenOption = async (error: unknown, given: ListenOptions = {}
 }
 
 export const isPortFree = (port: number, host: string | undefined): Promise<boolean> =>
-  assertPortFree(port, host).then(
+  succeeds(assertPortFree(port, host))
+
+/** Returns false where a promise is rejected. */
+export const succeeds = (promise: Promise<unknown>): Promise<boolean> =>
+  promise.then(
     () => true,
     () => false,
   )

@@ -28,6 +28,19 @@ export const onParentExit = (act: () => void): (() => void) => {
   }
 }
 
+/** Signals that end a program. */
+export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Calls `act` at each signal and at the end of the parent process, until the returned function is called. */
+export const onEnd = (act: () => void): (() => void) => {
+  for (const signal of SIGNALS) process.on(signal, act)
+  const forget = onParentExit(act)
+  return () => {
+    forget()
+    for (const signal of SIGNALS) process.off(signal, act)
+  }
+}
+
 /**
  * Ids of the parent and, where the system tells it, of its parent: npm starts a shell that starts the command. undefined when it cannot be
  * told now: a process that has no open file left must not take its parent for gone.

@@ -2,7 +2,7 @@ import { defined } from '@tandem/base/defined.ts'
 import type { Namespace } from '../../../config/networks.ts'
 import type { NodeOptions } from '../../../node/options.ts'
 import { startSyncedNode } from '../../../node/snapshot/start-synced-node.ts'
-import type { ExplorerFiles } from '../options/explorer-files.ts'
+import { type ExplorerFiles, explorerFilesOf } from '../options/explorer-files.ts'
 import type { NodeFlags } from '../options/options.ts'
 import { type ProcessOptions, runProcess } from './run-process.ts'
 
@@ -43,29 +43,9 @@ const sharedOptions = ({ metricsPort, metricsHost, cors, rateLimit, ...flags }: 
 
 /** `--explorer` with its files. */
 export const explorerOptions = (
-  {
-    explorer,
-    logLevel,
-    explorerKeys,
-    explorerLabels,
-    explorerPrice,
-    solcDir,
-  }: ExplorerFiles & Pick<NodeFlags, 'logLevel'> & { readonly explorer: boolean },
+  { explorer, logLevel, ...flags }: ExplorerFiles & Pick<NodeFlags, 'logLevel'> & { readonly explorer: boolean },
   { startsAtOnce }: { readonly startsAtOnce: boolean },
-) =>
-  explorer
-    ? {
-        explorer: {
-          ...{ startsAtOnce, logLevel },
-          ...defined({
-            keysFile: explorerKeys,
-            labelsFile: explorerLabels,
-            priceFile: explorerPrice,
-            solcDirectory: solcDir,
-          }),
-        },
-      }
-    : {}
+) => (explorer ? { explorer: { startsAtOnce, logLevel, ...explorerFilesOf(flags) } } : {})
 
 /** `--http-api`: the same list for both transports. */
 export const namespacesOf = (names: readonly Namespace[] | undefined) =>

@@ -7,7 +7,7 @@ import { createLogger } from '../../../node/logging.ts'
 import type { NodeDeps, RunningNode } from '../../../node/options.ts'
 import { exitWithError } from '../output.ts'
 import { type ListenOptions, nameListenOption } from './free-port.ts'
-import { onParentExit } from './parent-process.ts'
+import { onEnd, SIGNALS } from './parent-process.ts'
 
 export interface ProcessOptions {
   readonly logLevel: LogLevel
@@ -29,8 +29,6 @@ const STOP_MS = 900
 const KEY_VOTES_ELSEWHERE = 3
 const statusOf = (error: Error): number =>
   isCoded(error) && (error.code === 'KEY_IN_USE' || error.code === 'KEY_IN_USE_ELSEWHERE') ? KEY_VOTES_ELSEWHERE : 1
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Keeps a signal from ending the process before `runProcess`, called in the same turn of the event loop, handles it. */
 export const deferSignals = (): void => {
@@ -75,8 +73,7 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
     exitWithError(error)
     end(statusOf(error))
   }
-  onParentExit(() => end(0))
-  for (const signal of SIGNALS) process.on(signal, () => end(0))
+  onEnd(() => end(0))
   // A reader of errors that is gone cannot be told so: the failed line would be the next fatal error, for ever.
   process.stderr.on('error', () => {})
   process.on('uncaughtException', onFatal)
