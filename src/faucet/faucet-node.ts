@@ -1,6 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded, messageWithCause } from '@tandem/base/errors.ts'
-import { FAUCET_LIMITS } from '../config/limits/faucet.ts'
 
 /** Sends the text of a JSON-RPC request: inside the node, or over HTTP. */
 type NodeCall = (request: string) => Promise<string>
@@ -41,28 +40,6 @@ export const createFaucetNode = (call: NodeCall) => {
     },
   }
 }
-
-/** Calls of a node at a URL, with bounds of time and bytes. */
-export const httpCall =
-  (url: string): NodeCall =>
-  async request => {
-    const { answerMs, answerBytes } = FAUCET_LIMITS.node
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: request,
-      redirect: 'error',
-      signal: AbortSignal.timeout(answerMs),
-    })
-    const chunks: Uint8Array[] = []
-    let bytes = 0
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.byteLength
-      if (bytes > answerBytes) throw new Error(`a response of more than ${answerBytes} bytes`)
-      chunks.push(chunk)
-    }
-    return Buffer.concat(chunks).toString()
-  }
 
 const unreachable = (reason: string, cause?: unknown): CodedError<FaucetNodeError> =>
   new CodedError({ code: 'NODE_UNREACHABLE', reason }, { cause })

@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -10,9 +9,9 @@ import { type NewFileError, writeNewFile } from '@tandem/base/fs/write-new-file.
 import { KEY_LIMITS } from '../../config/limits/keys.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { type EncryptOptions, encryptKey } from '../../crypto/keys/keystore.ts'
-import { addressFromPrivateKey, isScalar } from '../../crypto/signature.ts'
+import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
-import { addressOfKeyFile, readKey } from '../shared/keys/read-key.ts'
+import { addressOfKeyFile, randomKey, readKey } from '../shared/keys/read-key.ts'
 import { errorMessage, printWarning } from '../shared/output.ts'
 
 /* Folder of keystore files (docs/keys.md), mode 0700: a file of mode 0600 per key, named after its address, so none replaces another. */
@@ -75,13 +74,6 @@ const keep = async (
   } finally {
     privateKey.fill(0)
   }
-}
-
-const randomKey = (): Uint8Array => {
-  const key = new Uint8Array(32)
-  do randomFillSync(key)
-  while (!isScalar(key))
-  return key
 }
 
 /** Runs `tandem key export`: prints the private key, after confirmation. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
@@ -7,13 +6,12 @@ import { writeNewFile } from '@tandem/base/fs/write-new-file.ts'
 import { parseGenesis } from '../../config/genesis/genesis.ts'
 import { genesisText } from '../../config/genesis/genesis-text.ts'
 import { NETWORKS } from '../../config/networks.ts'
-import { isScalar } from '../../crypto/signature.ts'
 import { accountsFromMnemonic } from '../../devnet/accounts.ts'
 import type { DevAccount } from '../../devnet/types.ts'
 import { openNodeKey } from '../../network/transport/node-key.ts'
 import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
 import { readText } from '../shared/files.ts'
-import { addressOfKeyFile } from '../shared/keys/read-key.ts'
+import { addressOfKeyFile, randomKey } from '../shared/keys/read-key.ts'
 import { keyFileOf, type NodePlan, planNodes } from './plan.ts'
 import { type LocalnetSettings, parseSettings, resolveSettings, settingsText } from './settings.ts'
 
@@ -66,15 +64,8 @@ const prepare = async (plan: NodePlan, isThere: boolean): Promise<PreparedNode> 
   const { id } = await openNodeKey(join(plan.folder, 'node-key.pem'))
   if (!plan.isValidator) return { ...plan, id, validator: null }
   const file = keyFileOf(plan)
-  if (!isThere) await writeNewFile(file, `${bytesToHex(newKey())}\n`)
+  if (!isThere) await writeNewFile(file, `${bytesToHex(randomKey())}\n`)
   return { ...plan, id, validator: addressOfKeyFile(file, '--datadir') }
-}
-
-const newKey = (): Uint8Array => {
-  for (;;) {
-    const key = new Uint8Array(randomBytes(32))
-    if (isScalar(key)) return key
-  }
 }
 
 const genesisOf = (

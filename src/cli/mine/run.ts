@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { delayUntil } from '@tandem/base/async/delay.ts'
+import { waitUntil } from '@tandem/base/async/delay.ts'
 import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { systemClock } from '@tandem/base/clock.ts'
 import { messageWithCause } from '@tandem/base/errors.ts'
@@ -7,6 +7,7 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import { PROOF_SEEDS } from '../../crypto/proof-hash.ts'
 import type { StratumOptions } from '../../node/options.ts'
 import { Miner, type MinerWork, type WorkSource } from '../../powchain/mining/miner.ts'
+import { httpCall } from '../shared/http-call.ts'
 import { printWarning } from '../shared/output.ts'
 import { StratumWork } from './stratum-work.ts'
 
@@ -105,18 +106,9 @@ export const formatRate = (perSecond: number): string => {
   return `${value.toFixed(at === 0 ? 0 : 2)} ${units[at]}`
 }
 
-const pause = async (ms: number, stopping: AbortSignal): Promise<void> => {
-  if (stopping.aborted) return
-  const { over, end } = delayUntil(systemClock, systemClock.nowMs() + ms)
-  stopping.addEventListener('abort', end)
-  await over
-  stopping.removeEventListener('abort', end)
-}
+const pause = (ms: number, stopping: AbortSignal): Promise<void> =>
+  waitUntil(systemClock, systemClock.nowMs() + ms, stopping)
 
-/** Time limit of a request to the node. */
-const ANSWER_MS = 5_000
-/** An answer of getWork and its like has a few hundred bytes. */
-const ANSWER_BYTES = 16 * 1024
 /** Requests without work after which it is not the next block that is awaited. */
 const REFUSALS = 10
 const NO_PAYEE =
@@ -175,14 +167,7 @@ export class RemoteWork implements WorkSource {
   }
 
   async #ask(method: string, params: readonly unknown[]): Promise<unknown> {
-    const response = await fetch(this.#url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      signal: AbortSignal.timeout(ANSWER_MS),
-    })
-    const text = await response.text()
-    if (text.length > ANSWER_BYTES) throw new NodeRefusal('a response that is too long')
+    const text = await httpCall(this.#url)(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
     const { result, error } = JSON.parse(text) as { result?: unknown; error?: { code: number; message: string } }
     if (error?.code === -32_601)
       throw new NodeRefusal(`${this.#url} hands out no work: name the operator port of the node (--operator-port)`)

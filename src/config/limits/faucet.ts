@@ -29,7 +29,6 @@ export const FAUCET_LIMITS = {
   watchMs: 60 * SECOND_MS,
   /** The alarm is raised when the balance is less than this many days of the outflow, and this many grants. */
   alarm: { days: 2n, grants: 20n },
-  node: { answerMs: 5 * SECOND_MS, answerBytes: 64 * 1_024 },
   http: {
     bodyBytes: 2_048,
     clients: 10_000,

@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { decryptKey, keystoreAddress } from '../../../crypto/keys/keystore.ts'
 import { addressFromPrivateKey, isScalar } from '../../../crypto/signature.ts'
@@ -18,6 +19,14 @@ export const readKey = async (
   const content = readKeyFile(path, option)
   if ('privateKey' in content) return { privateKey: content.privateKey, encrypted: false }
   return { privateKey: await decryptKey(content.keystore, await password(nameOf(path))), encrypted: true }
+}
+
+/** Returns a new private key. */
+export const randomKey = (): Uint8Array => {
+  const key = new Uint8Array(32)
+  do randomFillSync(key)
+  while (!isScalar(key))
+  return key
 }
 
 /** Returns the address of a key file, as far as it is readable without the password. */
