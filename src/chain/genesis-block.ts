@@ -1,5 +1,6 @@
 import { bigintToBytes, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Genesis } from '../config/genesis/genesis.ts'
+import { type BaseFeeParams, INITIAL_BASE_FEE } from '../config/networks.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { type Block, blockFromParts } from '../primitives/block.ts'
 import { EXTRA_DATA_VERSION, encodeExtraData } from '../primitives/consensus/extra-data.ts'
@@ -17,7 +18,16 @@ export const genesisBlock = (genesis: Genesis, stateRoot: Hex): Block =>
   })
 
 const genesisHeader = (genesis: Genesis, stateRoot: Hex): Header => ({
-  ...genesis.header,
+  parentHash: ZERO_HASH,
+  miner: ZERO_ADDRESS,
+  difficulty: 1n,
+  number: 0,
+  gasLimit: genesis.params.blockGasLimit,
+  gasUsed: 0n,
+  timestamp: genesis.timestamp,
+  mixHash: ZERO_HASH,
+  nonce: '0x0000000000000000',
+  baseFeePerGas: firstBaseFee(genesis.params.baseFee),
   sha3Uncles: EMPTY_LIST_HASH,
   stateRoot,
   transactionsRoot: EMPTY_ROOT,
@@ -25,6 +35,10 @@ const genesisHeader = (genesis: Genesis, stateRoot: Hex): Header => ({
   logsBloom: EMPTY_BLOOM,
   extraData: extraDataOf(genesis),
 })
+
+/** The floor, rounded up to even as in KIP-71. */
+const firstBaseFee = ({ rule, lowerBoundWei }: BaseFeeParams): bigint =>
+  rule === 'eip1559' ? INITIAL_BASE_FEE : lowerBoundWei + (lowerBoundWei & 1n)
 
 const extraDataOf = (genesis: Genesis): Uint8Array =>
   encodeExtraData({

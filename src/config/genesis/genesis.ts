@@ -1,12 +1,5 @@
-import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
-import {
-  COUNCIL_ADDRESS,
-  HISTORY_ADDRESS,
-  INITIAL_BASE_FEE,
-  NETWORKS,
-  type NetworkName,
-  type NetworkParams,
-} from '../networks.ts'
+import { EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { COUNCIL_ADDRESS, HISTORY_ADDRESS, NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
 import { COUNCIL_BOUNDS, GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'
 import { GenesisValue } from './json-reader.ts'
@@ -53,22 +46,7 @@ export const parseGenesis = (text: string): Genesis => {
     vanity: root.optional('extraVanity')?.data(GENESIS_BOUNDS.vanityBytes) ?? EMPTY_BYTES,
     pinnedParams: overriddenParamsText(root.optional('params')?.value, params),
     params,
-    header: {
-      parentHash: ZERO_HASH,
-      miner: ZERO_ADDRESS,
-      difficulty: 1n,
-      number: 0,
-      gasLimit: params.blockGasLimit,
-      gasUsed: 0n,
-      timestamp: root.required('timestamp').integer(0),
-      mixHash: ZERO_HASH,
-      nonce: '0x0000000000000000',
-      // The floor, rounded up to even as in KIP-71.
-      baseFeePerGas:
-        params.baseFee.rule === 'eip1559'
-          ? INITIAL_BASE_FEE
-          : params.baseFee.lowerBoundWei + (params.baseFee.lowerBoundWei & 1n),
-    },
+    timestamp: root.required('timestamp').integer(0),
     alloc: readOwnAlloc(root.required('alloc'), root.optional('predeploys')),
     council,
     foundation: readNonZeroAddress(root.required('foundation')),

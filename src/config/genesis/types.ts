@@ -25,20 +25,6 @@ export interface GenesisAccount {
   readonly storage: ReadonlyMap<Hex, Hex>
 }
 
-/** Header members of block 0 that a genesis file sets; the others follow from the state and the forks. */
-interface GenesisHeaderFields {
-  readonly parentHash: Hex
-  readonly miner: Hex
-  readonly difficulty: bigint
-  readonly number: number
-  readonly gasLimit: bigint
-  readonly gasUsed: bigint
-  readonly timestamp: number
-  readonly mixHash: Hex
-  readonly nonce: Hex
-  readonly baseFeePerGas: bigint
-}
-
 /** Validated genesis file. */
 export interface Genesis {
   /** At most 32 bytes of the operator's choice. */
@@ -46,7 +32,8 @@ export interface Genesis {
   /** Canonical text of the parameters the file sets, without forks: part of the genesis hash (see genesis-block.ts). */
   readonly pinnedParams: string
   readonly params: NetworkParams
-  readonly header: GenesisHeaderFields
+  /** Unix seconds of block 0. */
+  readonly timestamp: number
   readonly alloc: ReadonlyMap<Hex, GenesisAccount>
   readonly council: readonly CouncilMember[]
   readonly foundation: Hex

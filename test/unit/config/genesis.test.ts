@@ -83,7 +83,7 @@ describe('a genesis of our own format', () => {
   })
 
   test("takes Ethereum's gas as a whole", () => {
-    const { params, header } = parse({
+    const genesis = parse({
       params: {
         blockGasLimit: '60000000',
         maxTxExecutionGas: null,
@@ -92,6 +92,8 @@ describe('a genesis of our own format', () => {
         baseFee: { rule: 'eip1559' },
       },
     })
+    const { params } = genesis
+    const { header } = genesisBlock(genesis, ZERO_HASH)
     expect(params).toMatchObject(ethereumGas(60_000_000n))
     expect([header.gasLimit, header.baseFeePerGas]).toEqual([60_000_000n, 1_000_000_000n])
     expect(

@@ -335,5 +335,5 @@ test('an index of another chain is built anew', async () => {
 
 const otherGenesis = () => {
   const genesis = testGenesis()
-  return { ...genesis, header: { ...genesis.header, timestamp: genesis.header.timestamp - 1 } }
+  return { ...genesis, timestamp: genesis.timestamp - 1 }
 }

@@ -110,7 +110,7 @@ test('a folder of another chain is refused with what is there and what was wante
   const dir = temporary()
   const genesis = testGenesis()
   await (await openTestChain(dir, { genesis })).close()
-  const later = openTestChain(dir, { genesis: { ...genesis, header: { ...genesis.header, timestamp: 1 } } })
+  const later = openTestChain(dir, { genesis: { ...genesis, timestamp: 1 } })
   await expect(later).rejects.toMatchObject({ code: 'GENESIS_MISMATCH' })
   const elsewhere = openTestChain(dir, { genesis: { ...genesis, params: { ...genesis.params, name: 'testnet' } } })
   await expect(elsewhere).rejects.toMatchObject({

@@ -88,7 +88,7 @@ test('a chain with a segment cut short, or of another chain, is not opened', asy
   }
   const genesis = testGenesis()
   const { dir, path } = await made(genesis)
-  const other = await made({ ...genesis, header: { ...genesis.header, timestamp: genesis.header.timestamp + 1 } })
+  const other = await made({ ...genesis, timestamp: genesis.timestamp + 1 })
   copyFileSync(other.path, path)
   await expect(openTestChain(dir)).rejects.toMatchObject({
     code: 'STORE_CORRUPT',

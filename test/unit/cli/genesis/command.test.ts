@@ -35,7 +35,7 @@ describe('tandem genesis new', () => {
   test('with an address alone: the network stands for the rest', async () => {
     const { result, genesis } = await made({ network: 'devnet', validator: [validatorSpec(ONE)] })
     expect(genesis.params).toEqual(NETWORKS.devnet)
-    expect(genesis.header.timestamp).toBe(1_800_000_000)
+    expect(genesis.timestamp).toBe(1_800_000_000)
     expect(genesis.council).toMatchObject([
       { name: 'validator-1', validator: ONE, reward: ONE, stakeWei: NETWORKS.devnet.minStakeWei },
     ])
