@@ -11,9 +11,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FAUCET_LIMITS } from '../config/limits/faucet.ts'
 import { formPage, grantPage, noGrantPage } from './faucet-pages.ts'
 import { type FaucetService, type GrantAnswer, isRefusal } from './faucet-service.ts'
-import { eligibleAtMs, type FaucetRefusal } from './grant-rule.ts'
+import { answerTo, eligibleAtMs, type FaucetRefusal } from './grant-rule.ts'
 import type { WorkSolution } from './proof-of-work.ts'
-import { answerTo, type RefusalAnswer } from './refusal-answer.ts'
 
 interface FaucetServerOptions extends FaucetHttpOptions {
   readonly host: string
@@ -198,8 +197,7 @@ interface Refused extends FaucetHttpOptions {
 const refuse = (request: FastifyRequest, reply: FastifyReply, refused: Refused): FastifyReply => {
   const { faucet, fields, detail, site, clock } = refused
   const nowMs = clock.nowMs()
-  const answer: RefusalAnswer = answerTo(detail, nowMs)
-  const { status, message, field, untilMs } = answer
+  const { status, message, field, untilMs } = answerTo(detail, nowMs)
   if (untilMs !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil((untilMs - nowMs) / 1_000))))
   else if (status === 503) reply.header('retry-after', '30')
   if (wantsJson(request))

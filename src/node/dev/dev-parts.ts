@@ -58,7 +58,7 @@ const saveStateFile = async (path: string, helpers: DevHelpers, logger: Logger):
 }
 
 /** Parts of a development chain that exist before the chain is opened. */
-export type DevStart = NonNullable<Awaited<ReturnType<typeof beginDev>>>
+type DevStart = NonNullable<Awaited<ReturnType<typeof beginDev>>>
 
 /** Returns undefined unless this node is the only validator of a development chain. An interrupted rewind is completed. */
 export const beginDev = async (
@@ -100,9 +100,6 @@ interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'folder' 
   readonly dataDir: string | undefined
   readonly devnet: DevBehaviour
 }
-
-/** Parts of a development chain. */
-export type DevParts = Awaited<ReturnType<typeof createDev>>
 
 /** Creates the parts of a development chain (docs/dev-helpers.md). */
 export const createDev = async (start: DevStart, options: DevOptions) => {

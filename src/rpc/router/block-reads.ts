@@ -40,6 +40,14 @@ export const blockNumberOf = (view: ChainView, ref: BlockRef): MaybePromise<numb
   })
 }
 
+/** Returns a committed block, the head for `pending`; throws when there is none. */
+export const existingBlock = async (view: ChainView, ref: BlockRef): Promise<ChainBlock> => {
+  const number = await blockNumberOf(view, ref)
+  const found = await view.blockByNumber(number)
+  if (found === undefined) throw serverError(`block #${number} not found`)
+  return found
+}
+
 /** Returns a committed block or undefined; the caller handles `pending`. */
 export const findBlock = (view: ChainView, ref: BlockRef): MaybePromise<ChainBlock | undefined> => {
   const head = view.head()

@@ -1,23 +1,13 @@
 import { bytesToHex } from '@tandem/base/bytes.ts'
-import type { ChainBlock } from '../../../chain/store/types.ts'
 import { encodeBlock } from '../../../primitives/block.ts'
 import { encodeHeader } from '../../../primitives/header.ts'
 import { encodeReceipt } from '../../../primitives/receipt/receipt.ts'
 import { block } from '../../codecs/block.ts'
 import { DATA_SCHEMA } from '../../codecs/scalars.ts'
 import { listOf } from '../../codecs/schemas.ts'
-import { serverError } from '../../errors.ts'
-import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
-import type { Context } from '../../router/context.ts'
+import { existingBlock } from '../../router/block-reads.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { ethTransactions } from '../eth/transactions.ts'
-
-const existing = async ({ view }: Context, ref: BlockRef): Promise<ChainBlock> => {
-  const number = await blockNumberOf(view, ref)
-  const found = await view.blockByNumber(number)
-  if (found === undefined) throw serverError(`block #${number} not found`)
-  return found
-}
 
 /** Debug methods that return encoded objects. */
 export const debug = {
@@ -26,7 +16,7 @@ export const debug = {
     params: [block],
     result: DATA_SCHEMA,
     weight: 50,
-    handler: async (context, ref) => bytesToHex(encodeBlock(await existing(context, ref))),
+    handler: async (context, ref) => bytesToHex(encodeBlock(await existingBlock(context.view, ref))),
   }),
   debug_getBadBlocks: method({
     summary: 'Invalid blocks: none, since a block is committed only when it is valid',
@@ -39,7 +29,7 @@ export const debug = {
     params: [block],
     result: DATA_SCHEMA,
     weight: 50,
-    handler: async (context, ref) => bytesToHex(encodeHeader((await existing(context, ref)).header)),
+    handler: async (context, ref) => bytesToHex(encodeHeader((await existingBlock(context.view, ref)).header)),
   }),
   debug_getRawReceipts: method({
     summary: "Encoded receipts of a block's transactions",
@@ -47,7 +37,7 @@ export const debug = {
     result: listOf(DATA_SCHEMA),
     weight: 50,
     handler: async (context, ref) => {
-      const { header } = await existing(context, ref)
+      const { header } = await existingBlock(context.view, ref)
       return ((await context.view.receipts(header.number)) ?? []).map(receipt => bytesToHex(encodeReceipt(receipt)))
     },
   }),

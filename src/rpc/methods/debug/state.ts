@@ -17,7 +17,7 @@ import {
 import { hashes, INTEGER_SCHEMA, listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
 import type { TracedBlock } from '../../ports.ts'
-import type { BlockRef } from '../../router/block-reads.ts'
+import { type BlockRef, existingBlock } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
 import type { MethodTable } from '../../router/method.ts'
 import { type Codec, codec, named, optional } from '../../router/method-description.ts'
@@ -55,11 +55,7 @@ const blocksBetween = async ({ view }: Context, from: number, to: number): Promi
   if (to - from > TRACE_LIMITS.modifiedBlocks)
     throw serverError(`at most ${TRACE_LIMITS.modifiedBlocks} blocks at once`)
   const blocks: TracedBlock[] = []
-  for (let number = from + 1; number <= to; number++) {
-    const found = await view.blockByNumber(number)
-    if (found === undefined) throw serverError(`block #${number} not found`)
-    blocks.push(found)
-  }
+  for (let number = from + 1; number <= to; number++) blocks.push(await existingBlock(view, number))
   return blocks
 }
 

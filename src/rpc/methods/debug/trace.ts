@@ -12,7 +12,7 @@ import { INTEGER_SCHEMA, integers, listOf, objectOf, STRING_SCHEMA } from '../..
 import { DEFAULT_TRACE, DEFAULT_TRACE_CALL, traceCallConfig, traceConfig } from '../../codecs/trace.ts'
 import { serverError } from '../../errors.ts'
 import type { TracedBlock } from '../../ports.ts'
-import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
+import { type BlockRef, existingBlock } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
 import {
   type ContextWith,
@@ -66,9 +66,7 @@ export const traceMethod = <const P extends readonly Codec<unknown>[]>(
 /** Returns a committed block that has at least `count` transactions. */
 export const committed = async ({ view }: Context, ref: BlockRef, count = 0): Promise<TracedBlock> => {
   if (ref === 'pending') throw PENDING
-  const number = await blockNumberOf(view, ref)
-  const found = await view.blockByNumber(number)
-  if (found === undefined) throw serverError(`block #${number} not found`)
+  const found = await existingBlock(view, ref)
   if (count > found.transactions.length)
     throw serverError(`transaction index ${count} out of range for block ${found.hash}`)
   return found

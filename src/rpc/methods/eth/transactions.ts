@@ -1,4 +1,3 @@
-import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { ChainBlock } from '../../../chain/store/types.ts'
@@ -53,7 +52,7 @@ const fateOf = async ({ view, pool, cancellation }: Context, hash: Hex, ms: numb
       if (includes(block, hash)) resolve('included')
       else if (pool.get(hash) === undefined) look(() => resolve('gone'))
     }),
-    cancelledBy(cancellation, () => resolve('late')),
+    cancellation?.onCancel(() => resolve('late')) ?? (() => {}),
   ]
   look(() => {})
   try {
@@ -63,9 +62,6 @@ const fateOf = async ({ view, pool, cancellation }: Context, hash: Hex, ms: numb
     for (const stop of stops) stop()
   }
 }
-
-const cancelledBy = (cancellation: Cancellation | undefined, listener: () => void): (() => void) =>
-  cancellation?.onCancel(listener) ?? (() => {})
 
 /** Submits a transaction and returns its hash, also for one that the pool has or that is in a block: a client that asks again wants its receipt. */
 const submitAgain = async ({ pool, view }: Context, raw: Uint8Array): Promise<Hex> => {
