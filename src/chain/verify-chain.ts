@@ -19,15 +19,6 @@ interface ChainVerifyProgress {
   readonly of: number | undefined
 }
 
-interface ChainVerifyReport {
-  readonly head: number
-  readonly hash: Hex
-  readonly blocks: number
-  readonly transactions: number
-  readonly accounts: number
-  readonly problems: readonly string[]
-}
-
 /** Limit of reported problems. */
 const MAX_PROBLEMS = 100
 
@@ -38,7 +29,7 @@ const MAX_PROBLEMS = 100
 export const verifyChain = async (
   store: Store,
   options: { readonly from: number; readonly onProgress?: (progress: ChainVerifyProgress) => void },
-): Promise<ChainVerifyReport> => {
+) => {
   const blocks = new BlockStore(store)
   const head = await blocks.headNumber()
   if (head === undefined) throw new Error('The data folder holds no chain.')

@@ -179,14 +179,8 @@ export const encodeRecords = (raws: readonly Uint8Array[]): Uint8Array => {
   return out
 }
 
-interface DecodedJournal {
-  readonly transactions: readonly Uint8Array[]
-  /** Bytes after the last complete record: torn by a crash, or damaged. */
-  readonly lostBytes: number
-}
-
-/** Reads up to the first torn or damaged record. A file of another format counts as lost bytes. */
-export const decodeJournal = (bytes: Uint8Array): DecodedJournal => {
+/** Reads up to the first torn or damaged record; the bytes after it are lost, and all of a file of another format. */
+export const decodeJournal = (bytes: Uint8Array) => {
   const file = asBuffer(bytes)
   if (!bytesEqual(file.subarray(0, HEAD_BYTES), JOURNAL_MAGIC)) return { transactions: [], lostBytes: file.byteLength }
   const transactions: Uint8Array[] = []

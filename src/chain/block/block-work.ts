@@ -74,12 +74,6 @@ export const EMPTY_POOL: Pick<CandidateSource, 'select'> = {
   select: () => ({ next: () => undefined, skipSender() {} }),
 }
 
-/** Checked content of a block's body besides its transactions. */
-interface BodyFindings {
-  readonly offenders: readonly Hex[]
-  readonly included: readonly IncludedProof[]
-}
-
 /** Builds and validates blocks on the head, writing nothing; rejects once the head has moved, or the signal has aborted. */
 export class BlockWork {
   readonly #options: BlockWorkOptions
@@ -165,7 +159,7 @@ export class BlockWork {
   async #execute(
     parent: ChainBlock,
     block: ChainBlock,
-    { offenders, included }: BodyFindings,
+    { offenders, included }: { readonly offenders: readonly Hex[]; readonly included: readonly IncludedProof[] },
     signal: AbortSignal,
   ): Promise<ExecutedBlock> {
     const { executor, sources, world, proofs } = this.#options

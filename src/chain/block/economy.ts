@@ -1,8 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import { bigintToBytes, bytesToBigint, type Hex } from '@tandem/base/bytes.ts'
 import type { NetworkParams } from '../../config/networks.ts'
-import type { ExtraData } from '../../primitives/consensus/extra-data.ts'
-import { type Header, headerHash } from '../../primitives/header.ts'
+import { headerHash } from '../../primitives/header.ts'
 import { cycleOf, endsCycle } from '../../rules/council/cycle.ts'
 import { assignFees, type FeeSplit } from '../../rules/money/fees.ts'
 import { minerCredits, mintedAt, type RewardCredit, rewardCredits, unionShareAt } from '../../rules/money/rewards.ts'
@@ -50,23 +49,6 @@ export interface BlockShares {
   readonly miners: readonly RewardCredit[]
 }
 
-/** Income of a block, and the data by which it is divided. */
-interface BlockIncome {
-  readonly header: Header
-  readonly extra: ExtraData
-  /** Coinbases of the newest proof headers after it, where it ends a cycle. */
-  readonly coinbases: readonly Hex[]
-  readonly totalFee: bigint
-  readonly fees: FeeSplit
-}
-
-/** Data of the block that ends a cycle. */
-interface LastBlock {
-  readonly proposer: Hex
-  /** Coinbases of the newest proof headers after it. */
-  readonly coinbases: readonly Hex[]
-}
-
 /** Minting, fees and supply, derived from the blocks and one running total of burnt wei (docs/design/money.md#supply). */
 export class Economy {
   readonly #options: EconomyOptions
@@ -77,7 +59,10 @@ export class Economy {
   }
 
   /** Returns the credits of a block after its transactions; `last` is the block's own data, since its header does not exist yet. */
-  async credits(number: number, { proposer, coinbases }: LastBlock): Promise<readonly RewardCredit[]> {
+  async credits(
+    number: number,
+    { proposer, coinbases }: { readonly proposer: Hex; readonly coinbases: readonly Hex[] },
+  ): Promise<readonly RewardCredit[]> {
     const { params, foundation, council, blocks } = this.#options
     if (!endsCycle(number, params.rewards.cycleBlocks)) return []
     const proposers: Hex[] = []
@@ -152,7 +137,8 @@ export class Economy {
     }
   }
 
-  async #incomeOf(number: number): Promise<BlockIncome | undefined> {
+  /** Returns the income of a block, and the data by which it is divided. */
+  async #incomeOf(number: number) {
     const { params, blocks, proofs } = this.#options
     const [block, receipts] = await Promise.all([blocks.header(number), blocks.receiptsWithoutBlooms(number)])
     if (block === undefined || receipts === undefined) return undefined

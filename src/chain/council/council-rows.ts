@@ -7,8 +7,6 @@ import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor, readWholeList } from '../../primitives/rlp/rlp-cursor.ts'
 import type { RatedCouncil } from '../../rules/council/council-status.ts'
 import { commitRecord, RECORDS_SLOT, type RecordRows } from '../../rules/council/council-storage.ts'
-import type { Idleness } from '../../rules/council/proposer-turns.ts'
-import type { Inactivity } from '../../rules/council/validator-activity.ts'
 import { hashedKey, readAccount, readSlot } from '../../state/flat-tables.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
@@ -86,19 +84,8 @@ export const encodeCycle = (record: CycleRecord): Uint8Array => {
   ])
 }
 
-/** Cycle row alone: members by their index in the council row it names. */
-interface CycleRow {
-  readonly councilAt: number
-  readonly lapses: readonly (readonly [index: number, lapse: Inactivity])[]
-  readonly jailed: readonly number[]
-  readonly seed: Hex
-  readonly queued: readonly number[]
-  readonly unproven: readonly number[]
-  readonly idle: readonly (readonly [index: number, idleness: Idleness])[]
-}
-
-/** Decodes strictly. Throws COUNCIL_RECORD_MALFORMED. */
-export const readCycleRow = (row: Uint8Array): CycleRow =>
+/** Decodes a cycle row strictly: members by their index in the council row it names. Throws COUNCIL_RECORD_MALFORMED. */
+export const readCycleRow = (row: Uint8Array) =>
   decodeOrMalformed('COUNCIL_RECORD_MALFORMED', () =>
     readWholeList(row, cursor => ({
       councilAt: cursor.safeUint(),

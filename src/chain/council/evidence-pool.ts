@@ -70,12 +70,6 @@ interface EvidencePoolOptions {
   readonly logger: Logger
 }
 
-/** Encoded evidence of a block, and the validators it jails, one each. */
-interface SelectedEvidence {
-  readonly items: readonly Uint8Array[]
-  readonly offenders: readonly Hex[]
-}
-
 /**
  * Pool of evidence for blocks, and the rule for including it: the evidence proves its claim with the committee of its height, is not too
  * old, and accuses a validator that neither the chain nor an earlier item of the block has jailed. A validator is jailed once, so one
@@ -137,8 +131,8 @@ export class EvidencePool implements EvidenceStore {
     return this.#writing
   }
 
-  /** Selects evidence for block `number` on the head; drops items that no later block can include either. */
-  select(number: number): SelectedEvidence {
+  /** Selects evidence for block `number` on the head, with the validators it jails, one each; drops items that no later block can include either. */
+  select(number: number) {
     const items: Uint8Array[] = []
     const offenders = new Set<Hex>()
     let bytes = 0

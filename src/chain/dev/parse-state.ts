@@ -25,14 +25,8 @@ export const stateTooLarge = () =>
   new CodedError<StateFileError>({ code: 'STATE_TOO_LARGE', limitBytes: DEV_LIMITS.stateBytes })
 const stateMalformed = (reason: string) => new CodedError<StateFileError>({ code: 'STATE_MALFORMED', reason })
 
-interface ParsedState {
-  readonly edits: readonly AccountEdit[]
-  /** Timestamp of the dumped block, unix seconds; 0 when absent. */
-  readonly timestamp: number
-}
-
-/** Parses a state dumped here or by anvil. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
-export const parseState = async (bytes: Uint8Array): Promise<ParsedState> => {
+/** Parses a state dumped here or by anvil; `timestamp` is 0 when absent. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
+export const parseState = async (bytes: Uint8Array) => {
   if (bytes.byteLength > DEV_LIMITS.stateBytes) throw stateTooLarge()
   const root = asObject(jsonOf(await unpacked(bytes)), 'the state')
   if (root['format'] !== undefined && root['format'] !== STATE_FORMAT)

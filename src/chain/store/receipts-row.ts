@@ -1,29 +1,8 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { type Log, type LogParts, readLog, readLogParts, readLogsInOrder } from '../../primitives/receipt/log.ts'
-import {
-  readCumulativeGas,
-  readStoredOutcome,
-  readStoredReceipt,
-  type StoredReceipt,
-} from '../../primitives/receipt/receipt.ts'
+import { readCumulativeGas, readStoredOutcome, readStoredReceipt } from '../../primitives/receipt/receipt.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
-
-/** Stored receipt with the sums over the receipts before it. */
-interface ReceiptEntry {
-  readonly stored: StoredReceipt
-  /** Gas of the block's transactions before this one. */
-  readonly gasBefore: bigint
-  /** Block-wide index of its first log. */
-  readonly firstLog: number
-}
-
-/** Stored receipt whose logs are read once and to the end, before the next receipt is. */
-interface LazyReceipt {
-  readonly stored: Omit<StoredReceipt, 'logs'>
-  readonly firstLog: number
-  readonly logs: Iterable<Log>
-}
 
 /** Log of a row that is not decoded. */
 interface EncodedLog extends LogParts {
@@ -54,7 +33,8 @@ export class ReceiptsRow {
     return this.#row.byteLength + 8 * this.#count
   }
 
-  receipt(index: number): ReceiptEntry {
+  /** Returns a stored receipt, the gas of the transactions before it, and the block-wide index of its first log. */
+  receipt(index: number) {
     const cursor = this.#cursorAt(index)
     return {
       stored: readStoredReceipt(cursor),
@@ -63,8 +43,8 @@ export class ReceiptsRow {
     }
   }
 
-  /** Yields all receipts in order, each decoded while it is read. */
-  *inOrder(): Generator<LazyReceipt> {
+  /** Yields all receipts in order, each decoded while it is read: its logs once and to the end, before the next receipt is. */
+  *inOrder() {
     const cursor = new RlpCursor(this.#row)
     const outer = cursor.openList()
     let firstLog = 0

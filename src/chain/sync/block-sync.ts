@@ -1,18 +1,12 @@
-import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { SYNC_LIMITS } from '../../config/limits/sync.ts'
 import type { SealedBlock } from '../../network/messages/consensus-messages.ts'
+import type { BlockAnnouncement } from '../../network/messages/sync-messages.ts'
 import type { SyncStatus } from '../store/types.ts'
 import { decodeFetchedBlocks, type FetchedBlocks } from './fetch-blocks.ts'
 import { SyncPeers } from './sync-peers.ts'
 import { type BlockSyncOptions, SyncRun } from './sync-run.ts'
 import { provenHead, syncTarget } from './sync-target.ts'
-
-/** Final block pushed by a peer; not verified yet. */
-interface PushedBlock extends SealedBlock {
-  readonly number: number
-  readonly hash: Hex
-}
 
 /** Block sync (docs/design/network.md#block-sync): runs fetch what peers are ahead; a member a few blocks behind is left to the engine. */
 export class BlockSync {
@@ -78,7 +72,7 @@ export class BlockSync {
   }
 
   /** Handles a pushed block: the one after the head is verified and adopted at once; any other only shows its sender's height. */
-  async pushed({ number, ...sealed }: PushedBlock, from: string): Promise<void> {
+  async pushed({ number, ...sealed }: BlockAnnouncement & SealedBlock, from: string): Promise<void> {
     const { network, committees, rules, isMember, clock, logger } = this.#options
     const isWanted = () => !this.#isStopped && number === this.#next && !isMember()
     // One at a time, and none from a peer on hold.

@@ -29,7 +29,7 @@ export interface GenesisAccount {
 export interface Genesis {
   /** At most 32 bytes of the operator's choice. */
   readonly vanity: Uint8Array
-  /** Canonical text of the parameters the file sets, without forks: part of the genesis hash (see genesis-block.ts). */
+  /** Canonical text of the parameters the file sets, without forks: part of the genesis hash (see write-genesis.ts). */
   readonly pinnedParams: string
   readonly params: NetworkParams
   /** Unix seconds of block 0. */

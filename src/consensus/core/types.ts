@@ -41,13 +41,6 @@ type RequestedRounds = Record<UnsignedMessage['type'], number>
 /** Verdict on a block; while one is requested, the round of the proposal that it is requested for. */
 type Verdict = 'valid' | 'invalid' | { readonly requestedForRound: number }
 
-interface OwnMessages {
-  proposal: Proposal | null
-  prepare: Prepare | null
-  commit: Commit | null
-  roundChange: RoundChange | null
-}
-
 /** State of the open height, changed in place by one step at a time. */
 export interface HeightState {
   readonly config: HeightConfig
@@ -70,7 +63,7 @@ export interface HeightState {
   readonly roundChanges: Map<number, RoundChange>
   prepared: PreparedCertificate | null
   readonly asked: RequestedRounds
-  readonly own: OwnMessages
+  readonly own: { [Type in SignedMessage['type']]: Extract<SignedMessage, { type: Type }> | null }
   /** Fixed when the block was requested, so that later round changes do not alter the justification of its proposal. */
   building: { readonly round: number; readonly justification: Justification; readonly failed: boolean } | null
   /** Bodies requested from neighbours; each status names the first, which is then the last. */

@@ -65,13 +65,7 @@ export const scanWal = (content: Uint8Array | undefined): WalScan => {
   return { condition: corrupt ? 'corrupt' : 'sound', entries, end: at, batch, tornBytes: Math.max(0, tornBytes) }
 }
 
-interface ReadRecord {
-  readonly entry: WalEntry
-  readonly batch: number
-  readonly end: number
-}
-
-const readRecord = (bytes: Buffer, at: number): ReadRecord | null => {
+const readRecord = (bytes: Buffer, at: number) => {
   const start = at + RECORD_HEADER_BYTES
   if (start + BODY_HEADER_BYTES > bytes.byteLength) return null
   const length = bytes.readUInt32LE(at)

@@ -81,16 +81,14 @@ const partsAt = <T extends Holding>(holdings: readonly T[], level: number): read
   return [...parts.values()].sort((a, b) => b.length - a.length)
 }
 
-interface InboundPeer extends Holding {
-  readonly id: string
-}
-
 /**
  * Returns the inbound peer that makes room for a newcomer when all slots are taken; undefined when there is none. It is the newest of the
  * network that has most, when that still has no fewer than the newcomer's own then: so two networks never take turns.
  */
-export const peerToEvict = (peers: readonly InboundPeer[], newcomer: readonly string[]): string | undefined =>
-  largestShare(peers, newcomer, 2).at(-1)?.id
+export const peerToEvict = (
+  peers: readonly (Holding & { readonly id: string })[],
+  newcomer: readonly string[],
+): string | undefined => largestShare(peers, newcomer, 2).at(-1)?.id
 
 /** Number of peers that get a whole item at once; the others get its hash and request it (as in eth/68). */
 export const pushTargetCount = (peers: number): number => Math.ceil(Math.sqrt(peers))

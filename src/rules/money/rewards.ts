@@ -17,14 +17,8 @@ export const rewardOfPeriod = (period: number, params: RewardParams): bigint => 
 export const mintedAt = (number: number, params: RewardParams): bigint =>
   endsCycle(number, params.cycleBlocks) ? rewardOfPeriod(periodOf(number, params), params) : 0n
 
-interface RewardSplit {
-  readonly miners: bigint
-  readonly union: bigint
-  readonly foundation: bigint
-}
-
 /** Divides a cycle's reward into three parts, wei; the foundation gets the remainders of the floors. */
-export const splitReward = (rewardWei: bigint, params: RewardParams): RewardSplit => {
+export const splitReward = (rewardWei: bigint, params: RewardParams) => {
   const miners = (rewardWei * params.minersPercent) / 100n
   const union = (rewardWei * params.unionPercent) / 100n
   return { miners, union, foundation: rewardWei - miners - union }

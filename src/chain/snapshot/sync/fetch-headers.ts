@@ -20,15 +20,8 @@ type FetchError = { readonly code: 'NOT_OBTAINED'; readonly what: string }
 
 export const fetchFailed = (what: string) => new CodedError<FetchError>({ code: 'NOT_OBTAINED', what })
 
-interface FetchedBlocks {
-  readonly blocks: readonly Uint8Array[]
-  readonly decoded: readonly DecodedBlock[]
-  readonly certificate: Certificate
-  readonly from: string
-}
-
 /** Fetches up to `count` consecutive blocks from a number on, unverified except for their numbers and form. Rejects as `request` does. */
-const fetchBlocks = async (network: PeerSource, first: number, count: number): Promise<FetchedBlocks> => {
+const fetchBlocks = async (network: PeerSource, first: number, count: number) => {
   const { answer, from } = await network.request(
     'getBlocks',
     { from: first, count },
@@ -101,26 +94,11 @@ const headerOr = (sealed: SealedBlock) => undefinedIfCoded(() => sealedHeaderOf(
 /** Senders of blocks, or of receipts, by the number of the block. */
 type Senders = ReadonlyMap<number, string>
 
-interface FetchedHistory {
-  readonly range: HistoryRange
-  readonly blocksFrom: Senders
-  readonly receiptsFrom: Senders
-  /** Number of blocks for the next request. */
-  readonly nextCount: number
-}
-
-interface JoinedBlocks {
-  readonly blocks: readonly Uint8Array[]
-  readonly decoded: readonly DecodedBlock[]
-  readonly from: Senders
-  /** Blocks in the longest response. */
-  readonly longest: number
-  /** False: the rest was not fetched, since these are too many bytes already. */
-  readonly isWhole: boolean
-}
-
-/** Fetches a range by as many responses as it takes: a peer that sends fewer blocks delays only its own part. */
-const fetchJoined = async (network: PeerSource, first: number, count: number): Promise<JoinedBlocks> => {
+/**
+ * Fetches a range by as many responses as it takes: a peer that sends fewer blocks delays only its own part. `longest`: blocks in the longest
+ * response; `isWhole` is false where the rest was not fetched, since these are too many bytes already.
+ */
+const fetchJoined = async (network: PeerSource, first: number, count: number) => {
   const blocks: Uint8Array[] = []
   const decoded: DecodedBlock[] = []
   const from = new Map<number, string>()
@@ -137,7 +115,7 @@ const fetchJoined = async (network: PeerSource, first: number, count: number): P
 }
 
 /** Fetches up to `count` blocks that end with `tip`, with receipts; in smaller ranges, the last first, when they are large. */
-const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number): Promise<FetchedHistory> => {
+const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number) => {
   for (let wanted = Math.min(count, tip.number); ; ) {
     const { blocks, decoded, from, longest, isWhole } = await fetchJoined(network, tip.number - wanted + 1, wanted)
     if (!isWhole) {
@@ -149,6 +127,7 @@ const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number)
       range: { blocks, receipts: receipts.bytes },
       blocksFrom: from,
       receiptsFrom: receipts.from,
+      /** Number of blocks for the next request. */
       nextCount: Math.min(SNAPSHOT_LIMITS.historyBlocks, 2 * longest),
     }
   }

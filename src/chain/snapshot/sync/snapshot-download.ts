@@ -30,28 +30,23 @@ export interface DownloadOptions {
   readonly logger: Logger
 }
 
-interface DownloadHooks {
-  readonly selector: Pick<SnapshotSelector, 'reject'>
-  readonly stopping: AbortSignal
-  readonly onBegun: (progress: SnapshotProgress) => void
-}
-
-/** Download of one selected snapshot into the staging store, in an order in which each piece can be verified. */
+/** Download of selected snapshots into the staging store, in an order in which each piece can be verified. */
 export class SnapshotDownload {
   readonly #options: DownloadOptions
-  readonly #sound: ValidManifest
-  readonly #hooks: DownloadHooks
+  readonly #selector: Pick<SnapshotSelector, 'reject'>
+  readonly #stopping: AbortSignal
+  /** Of the last one that was begun. */
+  progress: SnapshotProgress | undefined
 
-  constructor(options: DownloadOptions, sound: ValidManifest, hooks: DownloadHooks) {
+  constructor(options: DownloadOptions, selector: Pick<SnapshotSelector, 'reject'>, stopping: AbortSignal) {
     this.#options = options
-    this.#sound = sound
-    this.#hooks = hooks
+    this.#selector = selector
+    this.#stopping = stopping
   }
 
   /** Throws CodedError: SNAPSHOT_GONE, or that no peer responded. */
-  async run(isBegun: boolean): Promise<void> {
+  async run(sound: ValidManifest, isBegun: boolean): Promise<void> {
     const { staging, genesis, logger } = this.#options
-    const sound = this.#sound
     const { manifest, header, hash, offeredBy } = sound
     const { number } = header
     if (!isBegun) {
@@ -61,25 +56,25 @@ export class SnapshotDownload {
     const { done, ...counts } = await staging.call('progress')
     const { nowMs } = this.#options.clock
     const progress = new SnapshotProgress({ chunks: chunksOf(manifest), done: done.length, ...counts }, nowMs, logger)
-    this.#hooks.onBegun(progress)
+    this.progress = progress
     const fetch = this.#fetcher(sound, new Set(done), progress)
     const certificate = await this.#records(sound, fetch)
     const accountsAt = manifest.records.length
     const storagesAt = accountsAt + manifest.accounts.length
     await fetch({ from: accountsAt, to: storagesAt })
-    if (!(await staging.call('hasTrueStorages'))) throw this.#hooks.selector.reject(sound, 'storages of other accounts')
+    if (!(await staging.call('hasTrueStorages'))) throw this.#selector.reject(sound, 'storages of other accounts')
     await fetch({ from: storagesAt, to: chunksOf(manifest) })
     await this.#codes()
     const { history, balance } = await staging.call('progress')
     await this.#ancestors(history ?? { number, hash, certificate }, this.#lowest(number))
     const burntWei = genesis.wei + mintedUpTo(number, this.#options.identity.params.rewards) - balance
-    if (burntWei < 0n) throw this.#hooks.selector.reject(sound, 'a state that holds more than was minted')
+    if (burntWei < 0n) throw this.#selector.reject(sound, 'a state that holds more than was minted')
     await staging.call('finish', burntWei)
     logger.info({ number, hash, ...progress.totals, offeredBy }, 'snapshot sync finished')
   }
 
   #fetcher({ id, header }: ValidManifest, done: Set<number>, progress: SnapshotProgress) {
-    const { stopping } = this.#hooks
+    const stopping = this.#stopping
     return (range: ChunkRange): Promise<void> =>
       fetchChunks({ ...this.#options, ...range, id, number: header.number, done, progress, stopping })
   }
@@ -90,13 +85,12 @@ export class SnapshotDownload {
     const { manifest, header, hash, offeredBy } = sound
     const owner = hashedKey(COUNCIL_ADDRESS)
     const account = accountChunk(manifest, owner)
-    if (account === undefined) throw this.#hooks.selector.reject(sound, 'a state without the council')
+    if (account === undefined) throw this.#selector.reject(sound, 'a state without the council')
     await fetch({ from: account, to: account + 1 })
     await fetch(storageChunks(manifest, owner))
     await fetch({ from: 0, to: manifest.records.length })
     const fault = await staging.call('recordsFault')
-    if (fault !== null)
-      throw this.#hooks.selector.reject(sound, `council records that the state does not hold: ${fault}`)
+    if (fault !== null) throw this.#selector.reject(sound, `council records that the state does not hold: ${fault}`)
     const { certificate } = manifest
     if ((await staging.call('certificateFault', certificate)) === null) return certificate
     // The certificate is not part of the content: of several peers that offer the same content, only the first one's was checked.
@@ -112,7 +106,7 @@ export class SnapshotDownload {
     const { staging, network } = this.#options
     let after: Uint8Array | null = null
     for (;;) {
-      if (this.#hooks.stopping.aborted) throw endOfRun()
+      if (this.#stopping.aborted) throw endOfRun()
       const { hashes, last }: MissingCodes = await staging.call('missingCodes', after, SNAPSHOT_LIMITS.codes)
       if (hashes.length === 0) return
       after = last
@@ -138,7 +132,7 @@ export class SnapshotDownload {
     if (first === 'whole') return
     let count: number = SNAPSHOT_LIMITS.historyBlocks
     for (let tip = first; tip.number > lowest; ) {
-      if (this.#hooks.stopping.aborted) throw endOfRun()
+      if (this.#stopping.aborted) throw endOfRun()
       const wanted = Math.min(count, tip.number - lowest)
       const step = await importHistory(network, tip, wanted, (range, at) => staging.call('putBlocks', range, at))
       tip = step.tip

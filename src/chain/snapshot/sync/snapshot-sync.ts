@@ -6,7 +6,6 @@ import type { SyncStatus } from '../../store/types.ts'
 import { syncTarget } from '../../sync/sync-target.ts'
 import { storedManifest, type ValidManifest } from './choose-snapshot.ts'
 import { type DownloadOptions, SnapshotDownload } from './snapshot-download.ts'
-import type { SnapshotProgress } from './snapshot-progress.ts'
 import { type SelectorOptions, SnapshotSelector } from './snapshot-selector.ts'
 
 export type SnapshotSyncOptions = SelectorOptions & DownloadOptions
@@ -22,7 +21,7 @@ export type SnapshotOutcome = 'ready' | 'none' | 'stopped'
 export class SnapshotSync {
   readonly #options: SnapshotSyncOptions
   readonly #selector: SnapshotSelector
-  #progress: SnapshotProgress | undefined
+  readonly #download: SnapshotDownload
   /** Imported chunks of the staged snapshot at its last failure. */
   #doneBefore = 0
   readonly #stopping = new AbortController()
@@ -32,10 +31,11 @@ export class SnapshotSync {
   constructor(options: SnapshotSyncOptions) {
     this.#options = options
     this.#selector = new SnapshotSelector(options)
+    this.#download = new SnapshotDownload(options, this.#selector, this.#stopping.signal)
   }
 
   get status(): SyncStatus | false {
-    return this.#progress?.status(this.#target()) ?? false
+    return this.#download.progress?.status(this.#target()) ?? false
   }
 
   /** Resolves when the sync has ended; called once. */
@@ -53,7 +53,7 @@ export class SnapshotSync {
         if (sound !== undefined && sound.header.number <= this.#options.head())
           return this.#none('this node has passed the block of the snapshot')
         if (sound !== undefined) {
-          await this.#fetch(sound, begun !== undefined)
+          await this.#download.run(sound, begun !== undefined)
           return 'ready'
         }
       } catch (error) {
@@ -139,18 +139,6 @@ export class SnapshotSync {
       network.peers().map(peer => peer.head.number),
       head(),
     )
-  }
-
-  /** Throws CodedError: SNAPSHOT_GONE, or that no peer responded. */
-  #fetch(sound: ValidManifest, isBegun: boolean): Promise<void> {
-    const download = new SnapshotDownload(this.#options, sound, {
-      selector: this.#selector,
-      stopping: this.#stopping.signal,
-      onBegun: progress => {
-        this.#progress = progress
-      },
-    })
-    return download.run(isBegun)
   }
 
   #pause(ms: number): Promise<void> {

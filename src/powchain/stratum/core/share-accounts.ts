@@ -5,15 +5,6 @@ import type { ShareOutcome } from './refusals.ts'
 /** Shares of one worker, or of all of them. */
 type ShareCounts = Readonly<Record<ShareOutcome, number>>
 
-/** Worker with its shares since it was first seen. */
-interface WorkerAccount {
-  readonly worker: string
-  readonly counts: ShareCounts
-  /** Hashes per second that its accepted shares show. */
-  readonly hashrate: number
-  readonly lastShareMs: number
-}
-
 const SLICES = 10
 const SLICE_MS = STRATUM_LIMITS.rateMs / SLICES
 
@@ -77,8 +68,8 @@ export class ShareAccounts {
     account.lastShareMs = nowMs
   }
 
-  /** Returns the account of one worker; undefined when it is unknown. */
-  account(worker: string, nowMs: number): WorkerAccount | undefined {
+  /** Returns the shares of one worker and the hashes per second that they show; undefined when it is unknown. */
+  account(worker: string, nowMs: number) {
     const account = this.#workers.peek(worker)
     return (
       account && {
