@@ -90,14 +90,8 @@ interface NewChain {
 }
 
 /** Writes block 0 and its state into an empty store, in one batch. */
-export const writeGenesis = async ({
-  store,
-  world,
-  network,
-  alloc,
-  council,
-  blockOf,
-}: NewChain): Promise<ChainBlock> => {
+export const writeGenesis = async (newChain: NewChain): Promise<ChainBlock> => {
+  const { store, world, network, alloc, council, blockOf } = newChain
   const journal = world.journal()
   for (const [address, account] of alloc) {
     journal.setBalance(address, account.balance)

@@ -2,6 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { ChainParams } from '../config/networks.ts'
+import type { Header } from '../primitives/header.ts'
 import type { PeerId } from '../primitives/peer-id.ts'
 import { decodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
 import {
@@ -22,12 +23,6 @@ export interface MainHead {
   readonly hash: Hex
   /** State of the proof chain after the head. */
   readonly proofState: ProofState
-}
-
-/** Proposal, as the vote rule reads it. */
-interface ProposedBlock {
-  readonly header: { readonly number: number }
-  readonly proofHeaders: readonly Uint8Array[]
 }
 
 interface ProofPoolOptions {
@@ -150,7 +145,7 @@ export class ProofPool {
 
   /** Vote rule: returns the header that a proposal lacks. Not for a block prepared in an earlier round and proposed again. */
   omittedBy(
-    { header, proofHeaders }: ProposedBlock,
+    { header, proofHeaders }: { readonly header: Pick<Header, 'number'>; readonly proofHeaders: readonly Uint8Array[] },
     { round, fresh }: { readonly round: number; readonly fresh: boolean },
     nowMs: number,
   ): PendingHeader | undefined {

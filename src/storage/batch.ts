@@ -65,7 +65,7 @@ interface BatchHome {
   release(native: NativeBatch): void
 }
 
-/** Rows written atomically. Keys and values are copied when added. An unwritten batch must be discarded; none is used twice. */
+/** Rows written atomically. Keys and values are copied when added. An unwritten batch must be discarded, or `using`; none is used twice. */
 export class Batch {
   readonly #home: BatchHome
   #native: NativeBatch | undefined
@@ -121,6 +121,10 @@ export class Batch {
   }
 
   async discard(): Promise<void> {
+    this[Symbol.dispose]()
+  }
+
+  [Symbol.dispose](): void {
     if (this.#native === undefined) return
     this.#releaseMachine(this.#native)
     this.#native = undefined

@@ -30,18 +30,13 @@ export const writeCommit = async (
   run: readonly BlockToCommit[],
   durable: () => number,
 ): Promise<void> => {
-  const batch = parts.store.batch()
-  try {
-    for (const sealed of run) await putCommit(parts, batch, sealed)
-    const [first, last] = [run[0], run.at(-1)]
-    assert(first && last, 'there is a block to write')
-    putHead(batch, last.block.header.number)
-    putUnsynced(batch, durable())
-    await parts.world.write(batch, first.block.header.number, ...run.map(({ update }) => update))
-  } catch (error) {
-    await batch.discard()
-    throw error
-  }
+  using batch = parts.store.batch()
+  for (const sealed of run) await putCommit(parts, batch, sealed)
+  const [first, last] = [run[0], run.at(-1)]
+  assert(first && last, 'there is a block to write')
+  putHead(batch, last.block.header.number)
+  putUnsynced(batch, durable())
+  await parts.world.write(batch, first.block.header.number, ...run.map(({ update }) => update))
   await batch.write({ sync: false })
 }
 

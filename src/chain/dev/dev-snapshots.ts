@@ -44,12 +44,10 @@ export class DevSnapshots {
   /** Returns the number of the oldest snapshot's block; undefined without snapshots. */
   oldest(): number | undefined {
     // A later snapshot never has an earlier block.
-    for (const { target } of this.#states.values()) return target.number
-    return undefined
+    return this.#states.values().next().value?.target.number
   }
 
   hasAt(number: number): boolean {
-    for (const { target } of this.#states.values()) if (target.number === number) return true
-    return false
+    return [...this.#states.values()].some(({ target }) => target.number === number)
   }
 }

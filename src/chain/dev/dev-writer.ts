@@ -67,19 +67,14 @@ export class DevWriter {
       const { number, stateRoot } = head.block.header
       const { values, code } = await valuesFromEdits(store, edits)
       const rooted = await world.rootOfValues(values)
-      const batch = store.batch()
-      try {
-        const before = await putEditHistory(store, batch, number, rooted.values)
-        if (recorded) putEditUndo(batch, number, this.position().edits, before)
-        for (const [hash, bytes] of code) batch.put(BUCKETS.code, hexToBytes(hash), bytes)
-        for (const { preimages = [] } of edits) for (const name of preimages) putPreimage(batch, name)
-        putEditedRoot(batch, number, rooted.root, stateRoot)
-        world.writeValues(batch, number, rooted)
-        await batch.write()
-      } catch (error) {
-        await batch.discard()
-        throw error
-      }
+      using batch = store.batch()
+      const before = await putEditHistory(store, batch, number, rooted.values)
+      if (recorded) putEditUndo(batch, number, this.position().edits, before)
+      for (const [hash, bytes] of code) batch.put(BUCKETS.code, hexToBytes(hash), bytes)
+      for (const { preimages = [] } of edits) for (const name of preimages) putPreimage(batch, name)
+      putEditedRoot(batch, number, rooted.root, stateRoot)
+      world.writeValues(batch, number, rooted)
+      await batch.write()
       if (recorded) this.#edits = { number, count: this.position().edits + 1 }
       await world.replaced(number, rooted)
       return head

@@ -73,33 +73,28 @@ export const rewindTo = async (parts: RewindParts, target: RewindTarget): Promis
 const rewindSlice = async (parts: RewindParts, target: RewindTarget, rewinds: number): Promise<void> => {
   const { store, blocks, world, batchRows = DEV_LIMITS.rewindRows } = parts
   const head = world.number
-  const batch = store.batch()
-  try {
-    let number = head
-    while (number > target.number && batch.size < batchRows) await removeBlock(batch, store, number--)
-    const back = await collectRollback(store, number, head, Number.MAX_SAFE_INTEGER)
-    assert(back !== undefined, 'a rewind has no limit of entries')
-    const values = { account: new Map(back.account), slot: new Map(back.slot) }
-    const isLast = number === target.number
-    const undone = isLast ? undoEdits(store, batch, number, target.edits, values) : 0
-    const rooted = await world.rootOfValues(values)
-    const left = await stateRootAt(store, number)
-    assert(undone > 0 || rooted.root === left, 'old values lead back to the old root')
-    await pruneHistory(store, batch, number + 1, head)
-    putEditedRoot(batch, number, rooted.root, await storedStateRoot(store, numberKey(number)))
-    world.writeValues(batch, number, rooted)
-    putHead(batch, number)
-    cutLogIndex(batch, store, number)
-    if (head > number) batch.put(BUCKETS.meta, COUNT, numberKey(rewinds))
-    if (isLast) batch.del(BUCKETS.meta, TARGET)
-    else batch.put(BUCKETS.meta, TARGET, targetRow(target))
-    await batch.write()
-    blocks.forget()
-    await world.replaced(number, rooted)
-  } catch (error) {
-    await batch.discard()
-    throw error
-  }
+  using batch = store.batch()
+  let number = head
+  while (number > target.number && batch.size < batchRows) await removeBlock(batch, store, number--)
+  const back = await collectRollback(store, number, head, Number.MAX_SAFE_INTEGER)
+  assert(back !== undefined, 'a rewind has no limit of entries')
+  const values = { account: new Map(back.account), slot: new Map(back.slot) }
+  const isLast = number === target.number
+  const undone = isLast ? undoEdits(store, batch, number, target.edits, values) : 0
+  const rooted = await world.rootOfValues(values)
+  const left = await stateRootAt(store, number)
+  assert(undone > 0 || rooted.root === left, 'old values lead back to the old root')
+  await pruneHistory(store, batch, number + 1, head)
+  putEditedRoot(batch, number, rooted.root, await storedStateRoot(store, numberKey(number)))
+  world.writeValues(batch, number, rooted)
+  putHead(batch, number)
+  cutLogIndex(batch, store, number)
+  if (head > number) batch.put(BUCKETS.meta, COUNT, numberKey(rewinds))
+  if (isLast) batch.del(BUCKETS.meta, TARGET)
+  else batch.put(BUCKETS.meta, TARGET, targetRow(target))
+  await batch.write()
+  blocks.forget()
+  await world.replaced(number, rooted)
 }
 
 const targetRow = ({ number, edits }: RewindTarget): Uint8Array =>

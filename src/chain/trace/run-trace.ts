@@ -75,21 +75,15 @@ const traceCallAt = (parts: TraceContext, { block, call, after, config }: Reques
   })
 }
 
-const run = (parts: TraceContext, request: TraceRequest): Promise<void> => {
-  switch (request.kind) {
-    case 'transaction':
-      return traceTransaction(parts, request)
-    case 'block':
-      return traceBlock(parts, request)
-    case 'call':
-      return traceCallAt(parts, request)
-    case 'storageRange':
-      return storageRange(parts, request)
-    case 'accountRange':
-      return accountRange(parts, request)
-    case 'modifiedAccounts':
-      return modifiedAccounts(parts, request)
-  }
+const RUNNERS: {
+  readonly [Kind in TraceRequest['kind']]: (parts: TraceContext, request: RequestOf<Kind>) => Promise<void>
+} = {
+  transaction: traceTransaction,
+  block: traceBlock,
+  call: traceCallAt,
+  storageRange,
+  accountRange,
+  modifiedAccounts,
 }
 
 /** Writes the result of a request into the sink. Throws CodedErrors; partial output is closed then. */
@@ -99,7 +93,7 @@ export const runTrace = async (parts: TraceContext, request: TraceRequest): Prom
   const { timeoutMs } = 'config' in request ? request.config : TRACE_LIMITS
   requestTimer.restart(Math.max(timeoutMs, TRACE_LIMITS.timeoutMs))
   try {
-    await run(parts, request)
+    await RUNNERS[request.kind](parts, request as never)
   } catch (error) {
     sink.fail()
     throw isInterrupt(error) ? requestTimer.timeout() : error

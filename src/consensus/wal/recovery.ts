@@ -104,13 +104,8 @@ interface RecoveryOptions {
 }
 
 /** Reads the log, commits its decisions, and raises the watermark to the last signature in the log. Throws DATABASE_BEHIND_LOG. */
-export const recoverState = async ({
-  ports,
-  wal,
-  watermark,
-  signer,
-  params,
-}: RecoveryOptions): Promise<RecoveredState> => {
+export const recoverState = async (options: RecoveryOptions): Promise<RecoveredState> => {
+  const { ports, wal, watermark, signer, params } = options
   const read = await readRecords(wal, ports)
   const head = await commitDecided(read.records, ports.execution)
   const signed = watermark.last

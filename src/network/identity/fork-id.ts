@@ -11,14 +11,10 @@ interface ForkId {
 }
 
 /** Forks known to this node, and its check of other nodes. */
-export interface ForkFilter {
-  at(head: number): ForkId
-  /** Returns true when a node with this id can be on the same chain, seen from a head (EIP-2124, validation rules). */
-  accepts(remote: ForkId, head: number): boolean
-}
+export type ForkFilter = ReturnType<typeof createForkFilter>
 
 /** Creates the fork filter: main-chain forks by number; those of the proof chain in the first checksum, as heights are independent. */
-export const createForkFilter = (genesisHash: Hex, forks: readonly Fork[]): ForkFilter => {
+export const createForkFilter = (genesisHash: Hex, forks: readonly Fork[]) => {
   const heightsOf = (wanted: (fork: Fork) => boolean): readonly number[] => {
     const heights = forks.filter(wanted).map(({ height }) => height ?? 0)
     return [...new Set(heights)].filter(height => height > 0).sort((a, b) => a - b)
@@ -32,8 +28,9 @@ export const createForkFilter = (genesisHash: Hex, forks: readonly Fork[]): Fork
   const passed = (head: number): number => numbers.filter(number => number <= head).length
   const idAfter = (count: number): ForkId => ({ hash: hashes[count] as Hex, next: numbers[count] ?? 0 })
   return {
-    at: head => idAfter(passed(head)),
-    accepts(remote, head) {
+    at: (head: number): ForkId => idAfter(passed(head)),
+    /** Returns true when a node with this id can be on the same chain, seen from a head (EIP-2124, validation rules). */
+    accepts(remote: ForkId, head: number): boolean {
       const here = passed(head)
       const there = hashes.indexOf(remote.hash)
       // The same forks, unless it knows a next fork that is already past here.

@@ -115,14 +115,9 @@ export const tipBelow = async (store: Store, earliest: number): Promise<HistoryT
 
 /** Writes blocks below `tip` and the new start of the history; returns the tip for those before. Throws as `putHistory`. */
 export const writeHistory = async (store: Store, range: HistoryRange, tip: HistoryTip): Promise<HistoryTip> => {
-  const batch = store.batch()
-  try {
-    const next = putHistory(batch, range, tip)
-    putEarliestBlock(batch, next.number + 1)
-    await batch.write()
-    return next
-  } catch (error) {
-    await batch.discard()
-    throw error
-  }
+  using batch = store.batch()
+  const next = putHistory(batch, range, tip)
+  putEarliestBlock(batch, next.number + 1)
+  await batch.write()
+  return next
 }

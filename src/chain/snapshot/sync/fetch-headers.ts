@@ -6,6 +6,7 @@ import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { BLOCK_BOUNDS } from '../../../config/protocol-bounds.ts'
 import type { SealedBlock } from '../../../network/messages/consensus-messages.ts'
 import type { Network } from '../../../network/network.ts'
+import type { Peer } from '../../../network/peer/peer.ts'
 import { type DecodedBlock, decodeBlockHeader } from '../../../primitives/block.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { readExtraData } from '../../../primitives/consensus/extra-data.ts'
@@ -40,46 +41,37 @@ const sealedHeaderOf = ({ block, certificate }: SealedBlock): SealedHeader => ({
   certificate,
 })
 
+/** Fetches one block that `isWanted` accepts, from `peer` or else from one that claims to have it. Rejects as `request` does. */
+const fetchOne = async (
+  network: PeerSource,
+  number: number,
+  isWanted: (sealed: SealedBlock) => boolean,
+  peer?: string,
+): Promise<SealedBlock> => {
+  const among = (other: Peer) => (peer === undefined ? claimsBlock(other, number) : other.id === peer)
+  const validate = ([block]: readonly SealedBlock[]) => (block !== undefined && isWanted(block) ? 'good' : 'empty')
+  const { answer } = await network.request('getBlocks', { from: number, count: 1 }, { among, validate })
+  return answer[0] as SealedBlock
+}
+
 /** Fetches the header of a block from one peer. Rejects as `request` does, or with BLOCK_MALFORMED. */
 export const fetchSealedHeader = async (network: PeerSource, number: number, peer: string): Promise<SealedHeader> => {
-  const { answer } = await network.request(
-    'getBlocks',
-    { from: number, count: 1 },
-    { among: ({ id }) => id === peer, validate: blocks => (blocks.length === 1 ? 'good' : 'empty') },
-  )
-  const sealed = sealedHeaderOf(answer[0] as SealedBlock)
+  const sealed = sealedHeaderOf(await fetchOne(network, number, () => true, peer))
   if (sealed.header.number !== number) throw fetchFailed(`block ${number}`)
   return sealed
 }
 
 /** Fetches the header of the block named by the operator: a peer with another one is skipped and not blamed. Rejects as `request` does. */
-export const fetchCheckpoint = async (network: PeerSource, { number, hash }: BlockPlace): Promise<SealedHeader> => {
-  const { answer } = await network.request(
-    'getBlocks',
-    { from: number, count: 1 },
-    {
-      among: peer => claimsBlock(peer, number),
-      validate: ([block]) => (block !== undefined && headerOr(block)?.hash === hash ? 'good' : 'empty'),
-    },
-  )
-  return sealedHeaderOf(answer[0] as SealedBlock)
-}
+export const fetchCheckpoint = async (network: PeerSource, { number, hash }: BlockPlace): Promise<SealedHeader> =>
+  sealedHeaderOf(await fetchOne(network, number, sealed => headerOr(sealed)?.hash === hash))
 
 /** Fetches the certificate of a block from its child's header; the caller verifies the quorum. Rejects as `request` does. */
 export const fetchCertificate = async (network: PeerSource, { number, hash }: BlockPlace): Promise<Certificate> => {
-  const certificateIn = (sealed: SealedBlock | undefined): Certificate | null => {
-    const header = sealed && headerOr(sealed)?.header
+  const certificateIn = (sealed: SealedBlock): Certificate | null => {
+    const header = headerOr(sealed)?.header
     return header?.parentHash === hash ? (readExtraData(header)?.parentCertificate ?? null) : null
   }
-  const { answer } = await network.request(
-    'getBlocks',
-    { from: number + 1, count: 1 },
-    {
-      among: peer => claimsBlock(peer, number + 1),
-      validate: ([block]) => (certificateIn(block) === null ? 'empty' : 'good'),
-    },
-  )
-  const certificate = certificateIn(answer[0])
+  const certificate = certificateIn(await fetchOne(network, number + 1, sealed => certificateIn(sealed) !== null))
   assert(certificate !== null, 'a valid response has the certificate')
   return certificate
 }

@@ -2,12 +2,7 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { SYNC_LIMITS } from '../../../config/limits/sync.ts'
 import type { SyncStatus } from '../../store/types.ts'
 
-interface SnapshotCounts {
-  readonly chunks: number
-  readonly done: number
-  readonly accounts: number
-  readonly slots: number
-}
+type SnapshotCounts = Readonly<Record<'chunks' | 'done' | 'accounts' | 'slots', number>>
 
 /** Progress of a snapshot import: for eth_syncing, and for a regular log line. */
 export class SnapshotProgress {

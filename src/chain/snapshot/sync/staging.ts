@@ -131,16 +131,11 @@ export class Staging {
 
   /** Verifies a chunk and stores it. Throws SNAPSHOT_FALSE. */
   async import(index: number, chunk: Uint8Array): Promise<{ readonly accounts: number; readonly slots: number }> {
-    const batch = this.#store.batch()
-    try {
-      const mark = this.#put(batch, index, chunk)
-      batch.put(BUCKETS.snapshotChunk, numberKey(index), encodeMark(mark))
-      await batch.write()
-      return { accounts: mark.accounts, slots: mark.slots }
-    } catch (error) {
-      await batch.discard()
-      throw error
-    }
+    using batch = this.#store.batch()
+    const mark = this.#put(batch, index, chunk)
+    batch.put(BUCKETS.snapshotChunk, numberKey(index), encodeMark(mark))
+    await batch.write()
+    return { accounts: mark.accounts, slots: mark.slots }
   }
 
   /** Returns the fault of the imported records, or null: the contract's storage commits to all, so none can be changed or left out. */
