@@ -109,6 +109,8 @@ export const formatRate = (perSecond: number): string => {
 const pause = (ms: number, stopping: AbortSignal): Promise<void> =>
   waitUntil(systemClock, systemClock.nowMs() + ms, stopping)
 
+/** An answer of getWork and its like has a few hundred bytes. */
+const ANSWER_BYTES = 16 * 1024
 /** Requests without work after which it is not the next block that is awaited. */
 const REFUSALS = 10
 const NO_PAYEE =
@@ -168,6 +170,7 @@ export class RemoteWork implements WorkSource {
 
   async #ask(method: string, params: readonly unknown[]): Promise<unknown> {
     const text = await httpCall(this.#url)(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    if (text.length > ANSWER_BYTES) throw new NodeRefusal('a response that is too long')
     const { result, error } = JSON.parse(text) as { result?: unknown; error?: { code: number; message: string } }
     if (error?.code === -32_601)
       throw new NodeRefusal(`${this.#url} hands out no work: name the operator port of the node (--operator-port)`)
