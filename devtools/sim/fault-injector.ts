@@ -22,6 +22,7 @@ export class FaultInjector {
     const { network, proofNetwork, members } = this.#cluster
     this.#isHealed = true
     this.#cluster.eclipsed.clear()
+    this.#cluster.unanswered.clear()
     this.#cluster.note(() => `all is well from here on`)
     network.heal(FAULTLESS)
     proofNetwork.heal(FAULTLESS)
@@ -46,6 +47,11 @@ export class FaultInjector {
           queue.at(endMs, network.partition(fault.side, fault.oneWay))
         return
       }
+      case 'answers':
+        cluster.note(() => `member ${fault.node} gets no block that it asks for`)
+        cluster.unanswered.add(fault.node)
+        queue.at(endMs, () => cluster.unanswered.delete(fault.node))
+        return
       case 'eclipse':
         cluster.note(() => `member ${fault.node} hears only Byzantine members`)
         queue.at(endMs, cluster.eclipse(fault.node))

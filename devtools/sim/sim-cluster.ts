@@ -48,6 +48,8 @@ export class SimCluster {
   readonly counts = { crashes: 0, partitions: 0, pauses: 0, clockJumps: 0, malformed: 0, byzantineMessages: 0 }
   /** Members that hear only Byzantine nodes. */
   readonly eclipsed = new Set<number>()
+  /** Members that get no block that they ask for. */
+  readonly unanswered = new Set<number>()
   /** Highest block that an honest member has. */
   height = 0
   foundProofs = 0
@@ -185,6 +187,7 @@ export class SimCluster {
       queue: this.queue,
       isHonest: address => !this.#byzantine.has(this.#keys.addresses.indexOf(address)),
       send: (to, envelope) => this.network.post(node, to, envelope),
+      isAnswered: to => !this.unanswered.has(to),
       sendProof: (to, encoded) => this.proofNetwork.post(node, to, encoded),
       reachable: members => {
         const reached = this.#reached(node)

@@ -25,6 +25,8 @@ interface Hiding {
   readonly claims: (number: number, node: number, count: number) => number
   /** Blocks of rounds above 0, which the few store, can be prepared. */
   readonly isValid: boolean
+  /** Those that propose last are the few: the next proposers have none of their blocks. */
+  readonly fewAreLast: boolean
 }
 
 /** Nodes of the Byzantine members of a height, this one included. */
@@ -35,12 +37,13 @@ const indexOf = (node: ByzantineNode, number: number, of: number): number =>
   node.committee(number).members.indexOf(node.options.keys.addresses[of] as Hex)
 
 /** Just enough honest nodes for a quorum of prepares with all Byzantine members; the same ones for all of these. */
-const fewAt = (node: ByzantineNode, number: number): readonly number[] => {
+const fewAt = (node: ByzantineNode, number: number, { fewAreLast }: Hiding): readonly number[] => {
   const { allies, size } = node.options
   const honest = Array.from({ length: size }, (_, at) => (at + number) % size).filter(
     at => !allies.includes(at) && indexOf(node, number, at) >= 0,
   )
-  return honest.slice(0, Math.max(0, node.quorum(number) - alliesAt(node, number).length))
+  const count = Math.max(0, node.quorum(number) - alliesAt(node, number).length)
+  return fewAreLast ? honest.slice(honest.length - count) : honest.slice(0, count)
 }
 
 /** Message of another Byzantine member. */
@@ -96,7 +99,7 @@ const claimSoon = (node: ByzantineNode, number: number, round: number, how: Hidi
 }
 
 /** A fresh block to the few, on round changes that claim nothing. */
-const proposeToFew = (node: ByzantineNode, number: number, round: number, { isValid }: Hiding): void => {
+const proposeToFew = (node: ByzantineNode, number: number, round: number, how: Hiding): void => {
   const height = node.heightAt(number)
   if (height === undefined || !node.isProposer(number, round)) return
   const allies = alliesAt(node, number)
@@ -108,22 +111,22 @@ const proposeToFew = (node: ByzantineNode, number: number, round: number, { isVa
     return signedBy(node, ally, change)
   })
   const justification = justificationFromRoundChanges([...own, ...honest])
-  const block = node.makeBlock(height, { isValid })
-  node.say(fewAt(node, number), { type: 'proposal', number, round, block, ...justification })
+  const block = node.makeBlock(height, { isValid: how.isValid })
+  node.say(fewAt(node, number, how), { type: 'proposal', number, round, block, ...justification })
 }
 
 /** Shows one member a quorum of prepares for its proposal, so that it alone is locked. */
-const lockOne = (node: ByzantineNode, { number, round, blockHash }: Prepare, { shows }: Hiding): void => {
+const lockOne = (node: ByzantineNode, { number, round, blockHash }: Prepare, how: Hiding): void => {
   const { allies } = node.options
   const leader = alliesAt(node, number)[0]
   if (
-    !shows(number) ||
+    !how.shows(number) ||
     leader !== node.options.node ||
     !node.once(`shows ${number} ${round}`) ||
     !node.random.chance(SHOWN)
   )
     return
-  const one = node.random.pick(fewAt(node, number))
+  const one = node.random.pick(fewAt(node, number, how))
   for (const ally of allies) {
     if (indexOf(node, number, ally) < 0) continue
     const vote = signedBy(node, ally, { type: 'prepare' as const, number, round, blockHash })
@@ -131,13 +134,11 @@ const lockOne = (node: ByzantineNode, { number, round, blockHash }: Prepare, { s
   }
 }
 
-const offersToFew = inRoundZero((node, height) => offer(node, fewAt(node, height.number), node.makeBlock(height)))
-
 /** Hidden certificates, claimed later; a run of Byzantine proposers gives the few one block after the other. */
 const hides = (how: Hiding): Script => ({
-  ...offersToFew,
+  ...inRoundZero((node, height) => offer(node, fewAt(node, height.number, how), node.makeBlock(height))),
   onPrepare(node, prepare) {
-    if (fewAt(node, prepare.number).length === 0) return
+    if (fewAt(node, prepare.number, how).length === 0) return
     lockOne(node, prepare, how)
     if (prepare.round === 0) claimSoon(node, prepare.number, 1, how)
   },
@@ -155,7 +156,16 @@ export const hidesCertificates = hides({
   shows: number => number % 2 === 0,
   claims: (number, node, count) => (number % 3 === 0 ? node % Math.max(1, count) : 0),
   isValid: true,
+  fewAreLast: false,
 })
 
 /** After round 0 the few get blocks that they cannot prepare. */
-export const hidesBehindInvalid = hides({ shows: () => false, claims: () => 0, isValid: false })
+export const hidesBehindInvalid = hides({ shows: () => false, claims: () => 0, isValid: false, fewAreLast: false })
+
+/** Each claims another one, of which the next proposers have no body. */
+export const withholdsBodies = hides({
+  shows: () => true,
+  claims: (_, node, count) => node % Math.max(1, count),
+  isValid: true,
+  fewAreLast: true,
+})

@@ -3,7 +3,7 @@ import type { Script } from './byzantine-node.ts'
 import { forgesClaims, replaysElsewhere, sendsFalseStatus, stripsClaims, votesForOthers } from './claiming.ts'
 import { floodsBodies, forgesDecisions, swapsBodies } from './deciding.ts'
 import { fuzzesMessages } from './fuzz.ts'
-import { hidesBehindInvalid, hidesCertificates } from './hiding.ts'
+import { hidesBehindInvalid, hidesCertificates, withholdsBodies } from './hiding.ts'
 import { forgesProofs, gossipsForgedProofs, includesOwnProofs, leavesOutProofs } from './mining.ts'
 import { forgesRoundChanges, namesAnotherProposer, proposesElsewhere, proposesOutOfTurn } from './offering.ts'
 import {
@@ -78,6 +78,7 @@ const SLOW = { 'proposes slow blocks': proposesSlow } as const satisfies Readonl
 const HIDING = {
   'hides certificates': hidesCertificates,
   'hides certificates behind invalid blocks': hidesBehindInvalid,
+  'withholds bodies': withholdsBodies,
 } as const satisfies Readonly<Record<string, Script>>
 
 /** Broken word after many rounds. */

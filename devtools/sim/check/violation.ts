@@ -1,6 +1,6 @@
 /**
- * Invariants of a run (docs/design/consensus.md#invariants); `gave up` is a failed engine, `prompt`, `jump` and `body` its rules of the
- * state machine, `pace` and `waste` the cost of slow blocks, `proof` the proof headers of decided blocks, and `omission` the vote rule and the gossip
+ * Invariants of a run (docs/design/consensus.md#invariants); `gave up` is a failed engine, `prompt`, `jump`, `body` and `requests` its
+ * rules of the state machine, `pace` and `waste` the cost of slow blocks, `proof` the proof headers of decided blocks, and `omission` the vote rule and the gossip
  * of pending ones.
  */
 const RULES = [
@@ -19,6 +19,7 @@ const RULES = [
   'jump',
   'prompt',
   'body',
+  'requests',
   'memory',
   'liveness',
   'rounds',

@@ -10,6 +10,7 @@ import type { ConsensusMessage, SignedMessage } from '../../../src/primitives/co
 import type { Commit, Prepare, RoundChange } from '../../../src/primitives/consensus/vote.ts'
 import type { ProofTemplate } from '../../../src/primitives/proof-header.ts'
 import { BetrayalsHeard } from '../check/betrayals-heard.ts'
+import { BodyRequests } from '../check/body-requests.ts'
 import { KeptBodies } from '../check/kept-bodies.ts'
 import { QuorumTracker } from '../check/quorum-tracker.ts'
 import { RoundChangesSeen } from '../check/round-changes-seen.ts'
@@ -32,6 +33,8 @@ interface SimMemberOptions extends ProcessEnvironment {
   readonly queue: EventQueue
   readonly isHonest: (address: Hex) => boolean
   readonly send: (to: number, envelope: Envelope) => void
+  /** False where blocks that another node asked for do not arrive. */
+  readonly isAnswered: (to: number) => boolean
   readonly sendProof: (to: number, encoded: Uint8Array) => void
   /** Number of reachable nodes, without this one. */
   readonly reachable: (members: readonly Hex[]) => number
@@ -71,6 +74,7 @@ export class SimMember {
   #quorumTracker = new QuorumTracker()
   #rounds = new RoundChangesSeen()
   #bodies = new KeptBodies()
+  #requests: BodyRequests | null = null
   #betrayals = new BetrayalsHeard()
   #relayed = new RelayedStatements()
   #armed: Armed | null = null
@@ -109,6 +113,7 @@ export class SimMember {
     this.#quorumTracker = new QuorumTracker()
     this.#rounds = new RoundChangesSeen()
     this.#bodies = new KeptBodies()
+    this.#requests = this.#bodyRequests(host)
     this.#betrayals = new BetrayalsHeard()
     this.#relayed = new RelayedStatements()
     note(() => `member ${node} starts`)
@@ -161,7 +166,10 @@ export class SimMember {
       const claim = claimOf(message)
       if (claim !== undefined && this.#consensusListener.validateClaim(claim, String(from)) !== 'accept') return
       const place = this.#isByzantine(message) ? this.#engine?.status() : undefined
+      this.#requests?.told(message)
+      const { round } = this
       if (this.#consensusListener.hear(message, String(from)) === 'accept') {
+        this.#requests?.accepted(message, { number: this.number + 1, round })
         this.#relay(message, from)
         if (place !== undefined && 'sender' in message) this.#mustAccuse(message, place)
       }
@@ -216,6 +224,17 @@ export class SimMember {
     }
     if (message.type === 'roundChange') this.#mustFollow(message.number, this.#rounds.add(message, members.length))
     else if (this.#quorumTracker.add(message, members.length)) this.#mustDecide(message)
+  }
+
+  #bodyRequests(host: SimMachine): BodyRequests {
+    const { node, keys, council, ledger, checker } = this.#options
+    return new BodyRequests({
+      self: keys.addresses[node] as Hex,
+      committee: number => council.committee(number),
+      isOpen: number => ledger.committing < number,
+      soon: check => host.soon(REACTS_WITHIN_MS, check),
+      report: text => checker.report('requests', `member ${node} ${text}`),
+    })
   }
 
   #mustFollow(number: number, round: number): void {
@@ -320,11 +339,12 @@ export class SimMember {
   }
 
   #port(host: SimMachine): NetworkPort {
-    const { neighbours: others, send, reachable, speaker } = this.#options
+    const { neighbours: others, send, isAnswered, reachable, speaker } = this.#options
     return {
       broadcast: message => {
         if (host.isDead) return
         this.#speak(message)
+        this.#requests?.said(message)
         const envelope = encodeEnvelope(message)
         for (const [at, to] of others.entries()) {
           if (at === others.length >> 1 && !host.reaches('in the middle of its sends')) return
@@ -336,7 +356,7 @@ export class SimMember {
         if (host.isDead) return
         this.#speak(message)
         this.#bodies.sent(message, to, this.#options.queue.nowMs)
-        send(Number(to), encodeEnvelope(message))
+        if (!('block' in message) || isAnswered(Number(to))) send(Number(to), encodeEnvelope(message))
       },
       onMessage: (hear, validateClaim = () => 'accept') => {
         const listener = { hear, validateClaim }

@@ -54,6 +54,8 @@ const describeFault = (plannedFault: PlannedFault): string => {
       return `${when} ${plannedFault.side.join(' ') || 'nobody'} split off${plannedFault.oneWay ? ' (not heard)' : ''} for ${plannedFault.forMs} ms`
     case 'crash':
       return `${when} member ${plannedFault.node} loses power ${plannedFault.point}, for ${plannedFault.forMs} ms${plannedFault.loses === 'nothing' ? '' : `, and its ${plannedFault.loses}`}`
+    case 'answers':
+      return `${when} member ${plannedFault.node} gets no block that it asks for, for ${plannedFault.forMs} ms`
     case 'eclipse':
       return `${when} member ${plannedFault.node} hears only Byzantine members for ${plannedFault.forMs} ms`
     case 'pause':

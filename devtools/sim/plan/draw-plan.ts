@@ -24,6 +24,7 @@ export interface DrawOptions {
 const SIZES = [1, 2, 3, 4, 4, 4, 4, 4, 4, 5, 6, 7]
 /** Runs of Byzantine proposers are as long as a committee tolerates; most committees are small, since cost grows with the square. */
 const HIDING_SIZES = [4, 4, 4, 4, 5, 7, 7, 7, 7, 10, 10, 10, 13, 13, 16, 28, 31]
+const WITHHOLDING_SIZES = [4, 7, 7, 7]
 /** Smallest committee that tolerates two faulty members. */
 const ECLIPSE_NODES = 7
 /** The same for one faulty member. */
@@ -79,11 +80,9 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   // A stream of its own: without miners a seed's plan is what it was.
   const mining = createRandom(seed * 1_039)
   const mined = mining.chance(chances.mining) ? drawMining(withLoad, mining) : withLoad
-  const eclipsed = drawEclipse(
-    drawDisguise(mined, chances, createRandom(seed * 1_091)),
-    chances,
-    createRandom(seed * 1_051),
-  )
+  const disguised = drawDisguise(mined, chances, createRandom(seed * 1_091))
+  const withheld = drawWithheld(disguised, chances, createRandom(seed * 1_097))
+  const eclipsed = drawEclipse(withheld, chances, createRandom(seed * 1_051))
   const wiped = drawWiped(eclipsed, chances, createRandom(seed * 1_069))
   const stalled = drawStall(wiped, chances, createRandom(seed * 1_087))
   return drawResting(stalled, chances, createRandom(seed * 1_063))
@@ -126,6 +125,22 @@ const drawDisguise = (plan: Plan, { disguised }: Profile, random: Random): Plan 
   if (!random.chance(disguised)) return plan
   const scripts = ['hides certificates behind invalid blocks'] as const
   return { ...plan, byzantine: plan.byzantine.map(({ node }) => ({ node, scripts })) }
+}
+
+/** Committees in which two certificates may be claimed at once, and small ones. */
+const drawWithheld = (plan: Plan, { withheld }: Profile, random: Random): Plan => {
+  if (!random.chance(withheld)) return plan
+  const size = random.pick(WITHHOLDING_SIZES)
+  const byzantine = inARow(faultsOf(size), size, plan.heights, random, [
+    'withholds bodies',
+    ...(random.chance(0.4) ? (['votes for all'] as const) : []),
+  ])
+  const faults = honestOf({ size, relays: 0, byzantine }).flatMap((node): readonly PlannedFault[] =>
+    random.chance(0.7)
+      ? [{ kind: 'answers', node, atMs: random.below(4_000), forMs: 4_000 + random.below(16_000) }]
+      : [],
+  )
+  return { ...plan, size, byzantine, council: null, faults, blockTimeMs: random.pick([500, 1_000]) }
 }
 
 /** A stream of its own as well. */
@@ -216,8 +231,18 @@ const drawStall = (plan: Plan, { stall }: Profile, random: Random): Plan => {
 const drawHiding = (size: number, heights: number, random: Random): readonly ByzantinePlan[] => {
   const most = faultsOf(size)
   const count = most === 0 ? 0 : random.chance(0.5) ? most : 1 + random.below(most)
+  return inARow(count, size, heights, random, ['hides certificates'])
+}
+
+const inARow = (
+  count: number,
+  size: number,
+  heights: number,
+  random: Random,
+  scripts: readonly ScriptName[],
+): readonly ByzantinePlan[] => {
   const first = 1 + random.below(heights)
-  return Array.from({ length: count }, (_, at) => ({ node: (first + at) % size, scripts: ['hides certificates'] }))
+  return Array.from({ length: count }, (_, at) => ({ node: (first + at) % size, scripts }))
 }
 
 /** Network conditions without faults, and after healing. */
@@ -274,7 +299,7 @@ const drawFaults = (setting: Setting, chances: Profile, random: Random): readonl
   return faults.sort((a, b) => a.atMs - b.atMs).slice(0, SIMULATION_LIMITS.faults)
 }
 
-const honestOf = ({ size, relays, byzantine }: Setting): readonly number[] => {
+const honestOf = ({ size, relays, byzantine }: Pick<Setting, 'size' | 'relays' | 'byzantine'>): readonly number[] => {
   const bad = new Set(byzantine.map(({ node }) => node))
   return Array.from({ length: size + relays }, (_, node) => node).filter(node => !bad.has(node))
 }

@@ -10,6 +10,8 @@ export type CrashLoss = 'nothing' | 'log' | 'log and watermark' | 'log, watermar
 export type PlannedFault = { readonly atMs: number; readonly forMs: number } & (
   | { readonly kind: 'partition'; readonly side: readonly number[]; readonly oneWay: boolean }
   | { readonly kind: 'crash'; readonly node: number; readonly point: CrashPoint; readonly loses: CrashLoss }
+  /** Blocks that others send it because its status asks for them are lost. */
+  | { readonly kind: 'answers'; readonly node: number }
   /** It hears only Byzantine members. */
   | { readonly kind: 'eclipse'; readonly node: number }
   | { readonly kind: 'pause'; readonly node: number }

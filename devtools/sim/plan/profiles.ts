@@ -18,6 +18,8 @@ export interface Profile {
   readonly hidden: number
   /** After the first round they propose blocks that nobody can prepare. */
   readonly disguised: number
+  /** Bodies are withheld by Byzantine members, and lost for long on the way to those that request them. */
+  readonly withheld: number
   /** A member that lost its log and newest blocks hears only a Byzantine one, which sends old heights again. */
   readonly eclipse: number
   /** A member comes back without a part of its folder, or all of it, with a clock that is behind, or hears only a Byzantine one. */
@@ -44,6 +46,7 @@ const NONE = {
   bodies: 0,
   hidden: 0,
   disguised: 0,
+  withheld: 0,
   eclipse: 0,
   wiped: 0,
   stall: 0,
@@ -98,6 +101,11 @@ export const PROFILES = {
     ...{ ...NONE, hidden: 1, byzantine: 1, bodies: 1, disguised: 1 },
     summary: 'Byzantine proposers in a row hide a certificate behind invalid blocks, and nothing else goes wrong',
   },
+  withheld: {
+    ...{ ...NONE, withheld: 1, linkFaults: 0.7 },
+    summary:
+      'Byzantine proposers withhold the blocks that they claim, and blocks that members request are lost for long',
+  },
   eclipse: {
     ...{ ...NONE, eclipse: 1, linkFaults: 0.3 },
     summary: 'a member without its log and newest blocks hears only a Byzantine one, which sends old heights again',
@@ -140,6 +148,7 @@ export const PROFILES = {
     bodies: 0.2,
     hidden: 0,
     disguised: 0,
+    withheld: 0,
     eclipse: 0,
     wiped: 0,
     stall: 0,

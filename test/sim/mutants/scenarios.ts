@@ -21,7 +21,6 @@ import {
 } from '../../support/consensus/core-bench.ts'
 import { committeeOf, DOMAIN, keyOf, signerOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
-import { BODY_SCENARIOS } from './body-scenarios.ts'
 
 const SIZE = 4
 const LATE_MS = 1_000_000
@@ -157,7 +156,6 @@ export const SCENARIOS = {
   'messages of later heights are bounded': flooded,
   'a second proposal of one round is not signed': proposedTwice,
   'a block that a quorum prepared may leave out a proof header': preparedIsExempt,
-  ...BODY_SCENARIOS,
 } as const satisfies Readonly<Record<string, () => string | null | Promise<string | null>>>
 
 export type ScenarioName = keyof typeof SCENARIOS
