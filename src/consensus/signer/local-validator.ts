@@ -138,8 +138,8 @@ export class LocalValidator {
     const { watermark, params, clock, ports, trustMissingLog = false, beganWithSnapshot = false } = this.#options
     this.#isNew = isNew
     const isOpen = ports.network.speaker === undefined
-    const trusts = !isNew || trustMissingLog
-    this.#gate = new StartGate({ isOpen, self: this.address, trusts, nowMs: clock.nowMs() })
+    // A log is no such assurance: it may be that of a copy.
+    this.#gate = new StartGate({ isOpen, self: this.address, trusts: trustMissingLog, nowMs: clock.nowMs() })
     this.#isUnsure = isNew && head.number > 0 && beganWithSnapshot && !trustMissingLog
     this.#own = new OwnVotes(watermark.last)
     for (const message of own) this.#own.remember(signPositionFromMessage(message), messageDigest(params, message))

@@ -24,7 +24,7 @@ export class StartGate {
   readonly #sinceMs: number
   /** This node's key, which neighbours say to reach as well; it is counted once. */
   readonly #self: Hex | undefined
-  /** True: a neighbour also reports for the members that it reaches. */
+  /** True by the operator's assurance: a neighbour also reports for the members that it reaches. */
   readonly #trusts: boolean
   readonly #level = new Set<Hex>()
   #isOpen: boolean

@@ -131,6 +131,28 @@ test('a restored copy that hears nobody, then many at once, signs nothing at hei
   await stop()
 })
 
+test('a restored copy with its log that hears one member, which says it reaches the others, signs nothing', async () => {
+  const { members, clock, mesh, revive, said, stop } = await recorded(2_400)
+  const { files, ledger, engine } = members[VICTIM]!
+  const copy = { files: files.copy(), ledger: blocksUpTo(ledger, ledger.blocks.length) }
+  await clock.advance(6_000)
+  await engine.stop()
+  members[VICTIM] = { ...members[VICTIM]!, ...copy }
+  const open = copy.ledger.blocks.length + 1
+  mesh.speaker = peer => ({ speaksFor: [MEMBERS[Number(peer)]!], reaches: MEMBERS })
+  mesh.passes = (_, to) => to !== VICTIM
+  const before = said.size
+  await revive(VICTIM)
+  mesh.passes = (from, to) => from === 0 && to === VICTIM
+  for (let second = 0; second < 20; second++) {
+    mesh.port(0).send(String(VICTIM), bareStatus(open))
+    await clock.advance(1_000)
+  }
+  expect(said.contradictions).toEqual([])
+  expect(said.size).toBe(before)
+  await stop()
+})
+
 test('of four members two with emptied folders are silent for good, and go on when their operators vouch for them', async () => {
   const { members, clock, mesh, revive, stop } = await recorded(6_500)
   const contradictions = new Map([2, 3].map(index => [index, new Said()]))
@@ -233,9 +255,9 @@ test.each<[what: string, trusts: boolean, reports: [Speaker | undefined, number]
     [[{ speaksFor: [A, SELF], reaches: [] }, 5]],
     false,
   ],
-  ['a member that says to reach this node, with its log', true, [[alone(A, [SELF]), 5]], false],
-  ['a member that says to reach the others, without a log', false, [[alone(A, [B, C]), 5]], false],
-  ['a member that says to reach the others, with its log', true, [[alone(A, [B, C]), 5]], true],
+  ['a member that says to reach this node, trusted by the operator', true, [[alone(A, [SELF]), 5]], false],
+  ['a member that says to reach the others', false, [[alone(A, [B, C]), 5]], false],
+  ['a member that says to reach the others, trusted by the operator', true, [[alone(A, [B, C]), 5]], true],
 ])('the first signature, after reports of %s', (_, trusts, reports, opens) => {
   expect(opensBy(trusts, reports)).toBe(opens)
 })
