@@ -33,7 +33,7 @@ export interface MineOptions {
 type TimestampAfter = (parentTimestamp: number) => number | undefined
 
 /** Engine of a development chain, as the miner uses it. */
-export interface DevMinerEngine extends Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'> {
+export interface DevMinerEngine extends Pick<ConsensusEngine, 'requestBlock'> {
   /** False: other validators sit in the committee, and decide too. */
   readonly isAlone: boolean
   /** Runs work that makes blocks, one or more by a call: `timestampAfter` returns that of the child of a block, undefined after the last. */
@@ -249,13 +249,11 @@ export class DevMiner {
 
   #schedule(): void {
     this.#cancelTimer()
-    const { clock, time, engine, chain } = this.#options
+    const { clock, time, chain } = this.#options
     if (this.#mode.intervalMs === 0 || !this.#isRunning) return
     // Otherwise no block would come until the wall clock has reached the head.
     time.catchUpWith(chain.headBlock.header.timestamp)
-    this.#cancelTimer = clock.schedule(this.#dueMs() - engine.headStartMs, () =>
-      this.#detach(this.#turn.run(() => this.#tick())),
-    )
+    this.#cancelTimer = clock.schedule(this.#dueMs(), () => this.#detach(this.#turn.run(() => this.#tick())))
   }
 
   /** Wall-clock time of the next interval block. Timestamps that step by an interval of their own say nothing about the time. */
@@ -272,11 +270,11 @@ export class DevMiner {
   /** Other blocks made meanwhile have postponed the next one. */
   async #tick(): Promise<void> {
     const { intervalMs } = this.#mode
-    const { time, engine, blockTimeMs, clock } = this.#options
+    const { time, blockTimeMs, clock } = this.#options
     const nowMs = clock.nowMs()
     const dueMs = this.#dueMs()
     try {
-      if (intervalMs === 0 || nowMs < dueMs - engine.headStartMs) return
+      if (intervalMs === 0 || nowMs < dueMs) return
       this.#changedMs = 0
       // A tick that is a little late does not delay those after it.
       this.#lastSlotMs = nowMs - dueMs < intervalMs ? dueMs : nowMs

@@ -44,7 +44,7 @@ export class BlockProducer {
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   readonly #budget: AdaptiveBuildBudget
-  readonly #buildLead: BuildLead
+  readonly #buildLead = new BuildLead()
   #building: AbortController | null = null
   /** Validations under way, by block hash. */
   readonly #validations = new Map<Hex, AbortController>()
@@ -52,9 +52,7 @@ export class BlockProducer {
 
   constructor(parts: BlockProducerParts) {
     this.#parts = parts
-    const { roundTimeoutMs, isDevelopment = false } = parts.options.params
-    this.#budget = new AdaptiveBuildBudget(roundTimeoutMs)
-    this.#buildLead = new BuildLead(isDevelopment)
+    this.#budget = new AdaptiveBuildBudget(parts.options.params.roundTimeoutMs)
   }
 
   /** Milliseconds since the last build or validation began, without the wait for the block's time. */
@@ -74,7 +72,7 @@ export class BlockProducer {
 
   /** Milliseconds before the block time at which the next build should start. */
   get headStartMs(): number {
-    return this.#buildLead.ms
+    return this.#parts.options.params.isDevelopment === true ? 0 : this.#buildLead.ms
   }
 
   /** Builds a block proposed at `dueMs` at the earliest; a lone voter signs and logs it as soon as it is built, ahead of time. */

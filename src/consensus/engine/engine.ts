@@ -102,10 +102,6 @@ class Engine implements ConsensusEngine {
     await this.#walWriter.close({ write: this.#lifecycle.state !== 'failed' })
   }
 
-  get headStartMs(): number {
-    return this.#producer.headStartMs
-  }
-
   requestBlock(dueMs = 0): void {
     if (isInstantMode(this.#options.params.blockTimeMs)) this.#heightManager.request(dueMs)
   }

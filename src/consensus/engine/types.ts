@@ -14,7 +14,7 @@ export interface ConsensusParams {
   /** 0 = instant mode; fractions of a second are allowed (timing/pacemaker.ts). */
   readonly blockTimeMs: number
   readonly roundTimeoutMs: number
-  /** Builds begin as late as they usually may (timing/build-budget.ts). */
+  /** Builds begin at their time, not ahead of it: transactions matter more than even blocks. */
   readonly isDevelopment?: boolean
 }
 
@@ -53,8 +53,6 @@ export interface ConsensusEngine {
   start(): Promise<void>
   /** Stops signing at once and waits for a write or commit under way. */
   stop(): Promise<void>
-  /** Milliseconds before the block time at which a block should be requested, to be ready in time. */
-  readonly headStartMs: number
   /** Signals a transaction in instant mode (else ignored); cheap and idempotent. The block is not proposed before `dueMs`. */
   requestBlock(dueMs?: number): void
   /**

@@ -106,10 +106,6 @@ export class DevEngine implements ConsensusEngine {
     await this.#engine?.stop()
   }
 
-  get headStartMs(): number {
-    return this.#engine?.headStartMs ?? 0
-  }
-
   requestBlock(dueMs?: number): void {
     this.#engine?.requestBlock(dueMs)
   }

@@ -32,6 +32,7 @@ interface MemberParts {
   readonly ledger: Ledger
   readonly network?: NetworkPort
   readonly blockTimeMs?: number
+  readonly isDevelopment?: boolean
   readonly overrides?: Partial<ConsensusEngineOptions>
 }
 
@@ -42,7 +43,8 @@ export interface Member {
 
 /** A real engine over memory: real keys, real log and watermark formats. */
 export const createMember = async (parts: MemberParts): Promise<Member> => {
-  const { index, size, clock, files, ledger, network = nullNetwork, blockTimeMs = 1000, overrides } = parts
+  const { index, size, clock, files, ledger, network = nullNetwork, overrides } = parts
+  const { blockTimeMs = 1000, isDevelopment = false } = parts
   const errors: Error[] = []
   const committee = committeeOf(size)
   const engine = createConsensusEngine({
@@ -52,7 +54,7 @@ export const createMember = async (parts: MemberParts): Promise<Member> => {
     recover: recoverAddress,
     wal: await openWal(files, 'wal'),
     watermark: await openWatermark(files, 'watermark'),
-    params: { ...DOMAIN, blockTimeMs, roundTimeoutMs: 1000 },
+    params: { ...DOMAIN, blockTimeMs, roundTimeoutMs: 1000, isDevelopment },
     logger: silentLogger,
     onFatal: error => errors.push(error),
     ...overrides,

@@ -6,6 +6,7 @@ import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 
 interface AloneOptions {
   readonly blockTimeMs?: number
+  readonly isDevelopment?: boolean
   readonly network?: NetworkPort
 }
 

@@ -54,7 +54,6 @@ const begin = async (blockTimeMs: number) => {
       },
     },
     engine: {
-      headStartMs: 0,
       isAlone: true,
       makeBlocks: () => Promise.reject(new Error('not here')),
       requestBlock(dueMs = 0) {

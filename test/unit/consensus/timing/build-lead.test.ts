@@ -2,10 +2,8 @@ import { expect, test } from 'vitest'
 import { BUILD_LIMITS } from '../../../../src/config/limits/execution.ts'
 import { BuildLead } from '../../../../src/consensus/timing/build-budget.ts'
 
-const after = (...took: readonly number[]): number => leadAfter(took, false)
-
-const leadAfter = (took: readonly number[], isDevelopment: boolean): number => {
-  const buildLead = new BuildLead(isDevelopment)
+const after = (...took: readonly number[]): number => {
+  const buildLead = new BuildLead()
   for (const ms of took) buildLead.took(ms)
   return buildLead.ms
 }
@@ -17,13 +15,6 @@ test('is what all but the slowest of the last took', () => {
   expect(after(5, 5, 140, 20, 5, 5, 5, 5)).toBe(20)
   expect(after(90, 80, ...Array.from({ length: 6 }, () => 5))).toBe(80)
   expect(after(90, 80, ...Array.from({ length: 7 }, () => 5))).toBe(5)
-})
-
-test('is the median on a development chain', () => {
-  expect(leadAfter([], true)).toBe(0)
-  expect(leadAfter([40, 30.2], true)).toBe(31)
-  expect(leadAfter([90, 80, 70, 5, 5, 5, 5, 5], true)).toBe(5)
-  expect(leadAfter([90, 80, 70, 60, 50, 5, 5, 5], true)).toBe(50)
 })
 
 test('has a limit', () => {
