@@ -112,14 +112,9 @@ export class RecordedChain {
   async #write(block: ChainBlock, { receipts, internal, failed }: BlockExecution, update: StateUpdate): Promise<void> {
     const { store, blocks, world } = this.#options
     const { number } = block.header
-    const batch = store.batch()
-    try {
-      putBlock(batch, { block, receipts, internal, failed, certificate: null })
-      await world.write(batch, number, update)
-    } catch (error) {
-      await batch.discard()
-      throw error
-    }
+    using batch = store.batch()
+    putBlock(batch, { block, receipts, internal, failed, certificate: null })
+    await world.write(batch, number, update)
     await batch.write()
     await world.committed(number, update)
     blocks.remember({ block, receipts })

@@ -13,9 +13,9 @@ const BLOCK_SECONDS = 0.25
 const VALIDATORS = [0, 1, 2, 3]
 /** How long each attack goes on; long ones are for bench/hostile-peers.ts. */
 const ATTACK_MS = 500
-/** What a node may come to hold by all of them: heap in use and buffers, the memory pool's transactions among them. */
+/** Bound of the heap in use and the buffers that a node comes to hold by all of them, the memory pool's transactions included. */
 const MAX_HELD_MEGABYTES = 80
-/** What its resident memory may grow by once it is warm, with garbage that is not collected yet. */
+/** Bound of the growth of resident memory once a node is warm, with garbage that is not collected yet. */
 const MAX_GROWTH_MEGABYTES = 120
 
 let council: CouncilOfNodes

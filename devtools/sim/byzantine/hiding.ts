@@ -25,7 +25,7 @@ interface Hiding {
   readonly claims: (number: number, node: number, count: number) => number
   /** Blocks of rounds above 0, which the few store, can be prepared. */
   readonly isValid: boolean
-  /** Those that propose last are the few: the next proposers have none of their blocks. */
+  /** The last proposers are the few: the next ones have none of their blocks. */
   readonly fewAreLast: boolean
 }
 

@@ -21,7 +21,7 @@ interface BodyRequestsOptions {
   readonly report: (text: string) => void
 }
 
-/** What one process was told and has said about the bodies of a height. */
+/** Messages of one height about bodies, as one process was told and has said them. */
 interface Height {
   /** Senders of commits, by `round hash`. */
   readonly commits: Map<string, Set<number>>

@@ -28,7 +28,7 @@ export const memoryShares = (mib: number = MEMORY_LIMITS.mib): MemoryShares => {
 }
 
 export const TRIE_LIMITS = {
-  /** Blocks that are not written yet: candidates of a height, or those of a development chain that are written together. */
+  /** Blocks on each other that are not written yet: a candidate for the next height, or those that a development chain writes together. */
   undoLayers: 64,
   /** Changed branches after which rows are written: about 4 MiB. */
   flushBranches: 16_384,

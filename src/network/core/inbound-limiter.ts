@@ -1,7 +1,7 @@
 import { RateLimiter } from '@tandem/base/rate-limiter.ts'
 import { largestShare, networksOf } from './peer-slots.ts'
 
-/** Those of NETWORK_LIMITS. */
+/** Limits of inbound connections, from NETWORK_LIMITS. */
 type InboundLimits = Readonly<
   Record<'pending' | 'pendingPerAddress' | 'connectsPerSecond' | 'connectsBurst' | 'addresses', number>
 >

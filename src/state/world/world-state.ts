@@ -298,7 +298,7 @@ export class WorldState implements BlockBase {
 }
 
 interface AheadOptions {
-  /** Of the head. */
+  /** State root of the head. */
   readonly root: Hex
   /** Number of blocks. */
   readonly most: number

@@ -21,7 +21,7 @@ type Attack = (scene: Scene) => Promise<Counts>
 const HASH: Hex = `0x${'ab'.repeat(32)}`
 const hash = (): Hex => bytesToHex(randomBytes(32))
 const FAR = 2 ** 40
-/** Of nobody. */
+/** Certificate that nobody signed. */
 const CERTIFICATE = { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65)] }
 /** Many messages in one write. */
 const many = (count: number, bytes: Uint8Array): Uint8Array =>

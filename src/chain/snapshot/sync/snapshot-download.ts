@@ -35,7 +35,7 @@ export class SnapshotDownload {
   readonly #options: DownloadOptions
   readonly #selector: Pick<SnapshotSelector, 'reject'>
   readonly #stopping: AbortSignal
-  /** Of the last one that was begun. */
+  /** Progress of the last download that was begun. */
   progress: SnapshotProgress | undefined
 
   constructor(options: DownloadOptions, selector: Pick<SnapshotSelector, 'reject'>, stopping: AbortSignal) {
