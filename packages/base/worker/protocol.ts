@@ -86,9 +86,12 @@ export const failureFromError = (error: unknown): Failure =>
 export const errorFromFailure = (failure: Failure): Error =>
   'error' in failure ? new CodedError(failure.error) : new WorkerFault(failure.fault)
 
+/** Memory or a port that moves to another thread. */
+export type Movable = Uint8Array | ArrayBuffer | MessagePort
+
 /** Returns the memory of bytes for a transfer. Views are refused: their transfer takes the memory of others as well. */
-export const ownMemory = (bytes: Uint8Array | ArrayBuffer): ArrayBuffer => {
-  if (bytes instanceof ArrayBuffer) return bytes
+export const ownMemory = (bytes: Movable): ArrayBuffer | MessagePort => {
+  if (!(bytes instanceof Uint8Array)) return bytes
   assert(bytes.byteLength === bytes.buffer.byteLength, 'only bytes with memory of their own are transferred')
   return bytes.buffer as ArrayBuffer
 }
@@ -122,12 +125,12 @@ export class MessageSender<T> {
   }
 
   /** Sends a message and moves the memory to the other thread. */
-  transfer(message: T, memory: readonly ArrayBuffer[]): void {
+  transfer(message: T, memory: readonly Transferable[]): void {
     this.#batcher?.flush()
     this.#post([message], memory)
   }
 
-  #post(messages: readonly T[], memory?: readonly ArrayBuffer[]): void {
+  #post(messages: readonly T[], memory?: readonly Transferable[]): void {
     try {
       this.#port.postMessage(messages.length === 1 ? (messages[0] as T) : messages, memory)
     } catch (error) {

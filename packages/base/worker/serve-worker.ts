@@ -23,7 +23,7 @@ import { systemThreadId } from './thread-time.ts'
 /** Result whose memory moves to the caller. */
 export class Transferred<T> {
   readonly value: T
-  readonly memory: readonly ArrayBuffer[]
+  readonly memory: ReturnType<typeof ownMemory>[]
 
   constructor(value: T, memory: readonly (Uint8Array | ArrayBuffer)[]) {
     this.value = value

@@ -12,6 +12,7 @@ import {
   MessageSender,
   type MethodArgs,
   type MethodResult,
+  type Movable,
   messagesOf,
   ownMemory,
   type Posted,
@@ -53,8 +54,8 @@ export interface WorkerClientOptions {
 }
 
 interface SendOptions {
-  /** Memory that moves to the worker; it must own it. */
-  readonly transfer?: readonly (Uint8Array | ArrayBuffer)[]
+  /** Memory and ports that move to the worker; it must own them. */
+  readonly transfer?: readonly Movable[]
   /** Precedes calls that are not urgent. */
   readonly isUrgent?: boolean
 }
@@ -256,7 +257,7 @@ export class WorkerClient<M extends WorkerMethods> {
     })
   }
 
-  #post(call: ToWorker, memory: readonly ArrayBuffer[] | undefined, isUrgent: boolean): void {
+  #post(call: ToWorker, memory: ReturnType<typeof ownMemory>[] | undefined, isUrgent: boolean): void {
     if (isUrgent && this.#urgent !== undefined) {
       try {
         this.#urgent.postMessage(call satisfies Posted<ToWorker>, [...(memory ?? [])])

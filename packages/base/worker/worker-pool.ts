@@ -6,6 +6,7 @@ import {
   closedError,
   type MethodArgs,
   type MethodResult,
+  type Movable,
   WorkerEnded,
   type WorkerError,
   type WorkerMethods,
@@ -20,12 +21,14 @@ export interface WorkerPoolOptions extends WorkerClientOptions {
   readonly inFlight?: number
   /** Calls at most of one client that run. Unlimited by default. */
   readonly clientInFlight?: number
-  /** Waiting calls at most; further ones are refused with WORKER_QUEUE_FULL. Unlimited by default. */
+  /** Waiting calls at most; a further one, or the last of the client with most, is refused with WORKER_QUEUE_FULL. Unlimited by default. */
   readonly queue?: number
   /** Waiting calls at most of one client; further ones are refused with WORKER_CLIENT_FULL. Unlimited by default. */
   readonly clientQueue?: number
   /** Times that a call is sent again after its worker ended. 0 by default. */
   readonly retries?: number
+  /** true: the call that the worker executed at its end is not sent again, since it may have been the cause. */
+  readonly dropsRunning?: boolean
   /** Idle time after which a worker is stopped. Never by default. */
   readonly idleMs?: number
   /** Runs the monitoring at an interval; returns the function that stops it. setInterval by default. */
@@ -35,10 +38,10 @@ export interface WorkerPoolOptions extends WorkerClientOptions {
 /** Call of a pool. */
 interface PoolCall<M extends WorkerMethods, Name extends keyof M & string> {
   readonly name: Name
-  /** Makes the arguments, anew for each attempt, since memory that was transferred is gone. */
-  readonly args: () => MethodArgs<M, Name>
-  /** Memory of the arguments that moves to the worker. */
-  readonly transfer?: (args: MethodArgs<M, Name>) => readonly (Uint8Array | ArrayBuffer)[]
+  /** Makes the arguments for a worker, anew for each attempt, since memory that was transferred is gone. */
+  readonly args: (worker: object) => MethodArgs<M, Name>
+  /** Memory and ports of the arguments that move to the worker. */
+  readonly transfer?: (args: MethodArgs<M, Name>) => readonly Movable[]
   readonly isUrgent?: boolean
   /** Share of the worker's load, 1 by default. */
   readonly weight?: number
@@ -54,7 +57,7 @@ const LOOKS = 10
 export class WorkerPool<M extends WorkerMethods> {
   readonly #options: WorkerPoolOptions
   readonly #members = new Set<Member<M>>()
-  readonly #waiting = new FairQueue<Job<M>>()
+  readonly #waiting: FairQueue<Job<M>>
   /** Running calls by client, where they are limited. */
   readonly #running = new Map<string, number>()
   #stopMonitor: (() => void) | undefined
@@ -62,6 +65,12 @@ export class WorkerPool<M extends WorkerMethods> {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options
+    const { queue, clientQueue } = options
+    const limits = {
+      ...(queue !== undefined && { total: queue }),
+      ...(clientQueue !== undefined && { owner: clientQueue }),
+    }
+    this.#waiting = new FairQueue({ ...limits, displaces: true })
   }
 
   /** Starts workers now, all of them by default, rather than with the first calls. */
@@ -83,7 +92,7 @@ export class WorkerPool<M extends WorkerMethods> {
   /** Rejects like WorkerClient.call, with a WorkerError when the queue is full, and with Cancelled as soon as the call is cancelled. */
   run<Name extends keyof M & string>(call: PoolCall<M, Name>): Promise<MethodResult<M, Name>> {
     const { job, result } = createJob(call)
-    this.#submit(job)
+    this.#enqueue(job)
     const { cancellation } = call
     if (cancellation === undefined) return result
     const forget = cancellation.onCancel(() => this.#cancel(job))
@@ -99,7 +108,7 @@ export class WorkerPool<M extends WorkerMethods> {
           () => stream.end(),
           (error: Error) => (error instanceof WorkerEnded ? stream.cut(asError(error)) : stream.end(asError(error))),
         )
-        this.#submit(job)
+        this.#enqueue(job)
       },
       credit: () => job.sent?.member.worker.credit(job.sent.id),
       cancel: () => this.#cancel(job),
@@ -122,22 +131,10 @@ export class WorkerPool<M extends WorkerMethods> {
     await Promise.all(members.map(({ worker }) => worker.close()))
   }
 
-  #submit(job: Job<M>): void {
-    const refusal = this.#refusal(job)
-    if (refusal !== undefined) job.reject(new CodedError(refusal))
-    else this.#enqueue(job)
-  }
-
-  #refusal({ client }: Job<M>): WorkerError | undefined {
-    const { name, queue = Number.POSITIVE_INFINITY, clientQueue = Number.POSITIVE_INFINITY } = this.#options
-    if (this.#waiting.lengthOf(client) >= clientQueue)
-      return { code: 'WORKER_CLIENT_FULL', worker: name, limit: clientQueue }
-    return this.#waiting.size >= queue ? { code: 'WORKER_QUEUE_FULL', worker: name, limit: queue } : undefined
-  }
-
   #enqueue(job: Job<M>): void {
+    const { name } = this.#options
     if (this.#isClosed) {
-      job.reject(closedError(this.#options.name))
+      job.reject(closedError(name))
       return
     }
     const member = this.#waiting.isEmpty && this.#mayRun(job.client) ? this.#free() : undefined
@@ -145,8 +142,16 @@ export class WorkerPool<M extends WorkerMethods> {
       this.#send(member, job)
       return
     }
-    this.#waiting.push(job.client, job)
+    const refused = this.#waiting.push(job.client, job)
+    if (refused !== undefined) refused.item.reject(this.#fullError(refused.full))
     this.#dispatch()
+  }
+
+  #fullError(full: 'owner' | 'total'): CodedError<WorkerError> {
+    const { name, queue = 0, clientQueue = 0 } = this.#options
+    return full === 'owner'
+      ? new CodedError({ code: 'WORKER_CLIENT_FULL', worker: name, limit: clientQueue })
+      : new CodedError({ code: 'WORKER_QUEUE_FULL', worker: name, limit: queue })
   }
 
   #dispatch(): void {
@@ -220,8 +225,9 @@ export class WorkerPool<M extends WorkerMethods> {
   }
 
   #failed(member: Member<M>, job: Job<M>, error: unknown): void {
+    const { retries = 0, dropsRunning = false } = this.#options
+    if (dropsRunning && member.worker.running === job.sent?.id) job.mayRepeat = false
     this.#release(member, job)
-    const { retries = 0 } = this.#options
     if (error instanceof WorkerEnded && job.attempts <= retries && job.mayRepeat) this.#enqueue(job)
     else job.reject(error)
   }
@@ -297,7 +303,7 @@ const createJob = <M extends WorkerMethods, Name extends keyof M & string>(
   const { promise, resolve, reject } = Promise.withResolvers<MethodResult<M, Name>>()
   const job: Job<M> = {
     post(worker, listener) {
-      const given = args()
+      const given = args(worker)
       const memory = transfer?.(given)
       return worker.post(name, given, listener, memory === undefined ? { isUrgent } : { isUrgent, transfer: memory })
     },

@@ -136,9 +136,6 @@ export const CALL_LIMITS = {
   },
   gas: 100_000_000n,
   timeoutMs: 5_000,
-  workers: 1,
-  /** Started while another one does not respond, stopped when idle. */
-  extraWorkers: 1,
   queue: 4_096,
   /** Call data, code and overrides of all waiting and running calls. */
   queueBytes: 64 * 1024 * 1024,
@@ -150,19 +147,15 @@ export const CALL_LIMITS = {
   frameBytes: 40 * 1024 * 1024,
   /** Memory that an idle worker keeps for the next calls. */
   idleBytes: 16 * 1024 * 1024,
-  /** Calls that share a worker. */
+  /** Calls that share the worker. */
   inFlight: 32,
   /** Jobs and responses sent between threads in one message. */
   batch: 8,
-  /** Processor time without a heartbeat after which a worker's calls go to others; and passed time, in which it may have waited. */
-  stuckMs: 60,
-  blockedMs: 2_000,
-  /** Time beyond `timeoutMs` after which a worker without heartbeats is terminated, and one that has them. */
-  graceMs: 500,
-  starvedMs: 30_000,
-  /** Idle time after which states (snapshots) and extra workers are released. */
+  /** Processor time without a heartbeat after which the worker is replaced: nothing indivisible takes as long; and passed time. */
+  stuckMs: 2_000,
+  blockedMs: 30_000,
+  /** Idle time after which states (snapshots) and memory are released. */
   idleStateMs: 2_000,
-  idleWorkerMs: 10_000,
   cachedStates: 2,
   cachedItems: 20_000,
   codeCacheBytes: 8 * 1024 * 1024,

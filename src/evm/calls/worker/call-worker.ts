@@ -1,44 +1,37 @@
 import { getHeapStatistics } from 'node:v8'
-import { parentPort, workerData } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
 import { assert } from '@tandem/base/assert.ts'
-import { Batcher } from '@tandem/base/async/batcher.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
-import type { EndRequest } from '@tandem/base/worker/end-worker.ts'
 import { collectExternalGarbage, collectGarbage, externalBytes } from '@tandem/base/worker/garbage.ts'
 import { lowerThreadPriority } from '@tandem/base/worker/priority.ts'
-import { systemThreadId } from '@tandem/base/worker/thread-time.ts'
+import { type ServedCall, serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
 import { overlayReader } from '../../../state/overlay-reader.ts'
 import type { StateChanges } from '../../../state/update/state-update.ts'
 import { Store } from '../../../storage/store.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
-import type { CallError, Engine, Interrupt } from '../../engine.ts'
+import type { Engine, Interrupt } from '../../engine.ts'
 import { loadEngine } from '../../engines/select-engine.ts'
 import { dropIdleMachines, forgetDroppedMachines, machineBytes } from '../../engines/wasm/pool.ts'
 import { createPrefetchedReader } from '../../prefetched-reader.ts'
 import { type CallContext, callError } from '../message/call-message.ts'
 import { call, createAccessList, estimateGas } from '../run-call.ts'
 import { simulateBlocks } from '../simulate/simulate-blocks.ts'
-import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'
+import type { HashBlocks } from '../simulate/types.ts'
 import { createSliceScheduler } from './slice-scheduler.ts'
 import { createStateCache, type OpenedState } from './state-cache.ts'
 import {
-  type BlockHashes,
-  CALL_HEARTBEAT,
-  CALL_RUNNING_JOB,
-  CALL_THREAD_ID,
   type CallAnswer,
   type CallJob,
   type CallKind,
   type CallKinds,
-  type CancelledCall,
+  type CallMethods,
+  type CallWorkerData,
   envFromSerialized,
   MAX_NAMED_VALUES,
   type NamedValue,
-  type WorkerMessage,
-  type WorkerStart,
 } from './worker-protocol.ts'
 
 /* Memory of the calls of one worker thread: frames, which are outside the heap, and the words and lists of the interpreter on the heap. */
@@ -66,7 +59,7 @@ const releaseMemory = (): void => {
   forgetDroppedMachines()
 }
 
-/* Worker thread for calls, with its own store handle, in slices of EXECUTION_LIMITS.callSliceMs; the service detects one that holds it. */
+/* Worker thread for calls, with its own store handle, in slices of EXECUTION_LIMITS.callSliceMs. */
 
 type Run<Kind extends CallKind> = (
   context: CallContext,
@@ -80,19 +73,10 @@ const KINDS: { readonly [Kind in CallKind]: Run<Kind> } = {
   createAccessList,
   simulate: simulateBlocks,
 }
-const port = parentPort
-assert(port !== null, 'the call worker is a worker')
-lowerThreadPriority()
-const { store: handle, params, engine: engineName, shared } = workerData as WorkerStart
-const signals = new Int32Array(shared)
-Atomics.store(signals, CALL_THREAD_ID, systemThreadId())
-const scheduler = createSliceScheduler()
-let engine: Engine
-let store: Store
-let withState: ReturnType<typeof createStateCache>
 
-const batcher = new Batcher<WorkerMessage>(CALL_LIMITS.batch, messages => port.postMessage(messages))
-const post = (message: WorkerMessage): void => batcher.add(message)
+lowerThreadPriority()
+const { store: handle, params, engine: engineName } = workerStartData<CallWorkerData>()
+const scheduler = createSliceScheduler()
 
 /** Caches values by the id under which they were first sent. */
 const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
@@ -108,16 +92,10 @@ const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
     return found
   }
 }
-const envs = createNames((env: SerializedEnv): BlockEnv => envFromSerialized(env, params, store))
-const overlays = createNames((changes: StateChanges) => changes)
 
-/** Deadlines of the calls in this worker, from their arrival; a cancelled one has none left. */
-const deadlines = new Map<number, number>()
-const isOver = (id: number): boolean => performance.now() >= (deadlines.get(id) ?? 0)
-
-const beat = (): void => void Atomics.add(signals, CALL_HEARTBEAT, 1)
-
-const interruptFor = (id: number): Interrupt => {
+/** The call has its time from its arrival; a cancelled one has none left. */
+const interruptFor = (served: ServedCall): Interrupt => {
+  const endMs = performance.now() + CALL_LIMITS.timeoutMs
   return {
     sliceMs: EXECUTION_LIMITS.callSliceMs,
     async giveWay() {
@@ -125,14 +103,14 @@ const interruptFor = (id: number): Interrupt => {
       if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
       collectExternalGarbage()
       await scheduler.giveWay()
-      Atomics.store(signals, CALL_RUNNING_JOB, id)
-      beat()
+      served.beat()
     },
-    shouldStop: () => isOver(id),
+    shouldStop: () => served.isCancelled || performance.now() >= endMs,
   }
 }
 
 const contextOf = (
+  engine: Engine,
   state: OpenedState,
   env: BlockEnv,
   overlay: StateChanges | undefined,
@@ -149,117 +127,69 @@ const contextOf = (
   }
 }
 
-const answer = (job: CallJob, env: BlockEnv, overlay: StateChanges | undefined): Promise<CallAnswer> =>
-  withState<CallAnswer>(job, state => {
-    Atomics.store(signals, CALL_RUNNING_JOB, job.id)
-    const run = KINDS[job.kind] as Run<CallKind>
-    return run(contextOf(state, env, overlay, interruptFor(job.id)), job.request, blocks => askHashes(job.id, blocks))
-  })
-
-/** Simulations that wait for the hashes of their blocks. */
-const asking = new Map<number, (answer: BlockHashes['hashes']) => void>()
-
-const askHashes = async (id: number, blocks: readonly SimulatedBlock[]): Promise<readonly Hex[]> => {
-  const hashes = await new Promise<BlockHashes['hashes']>(resolve => {
-    asking.set(id, resolve)
-    post({ type: 'hash', id, blocks })
-  })
-  asking.delete(id)
-  if (hashes === null) throw callError({ code: 'EXECUTION_FAILED', reason: 'block hashes are not available' })
-  return hashes
-}
-
-/** Complete list, so that none of them is treated as a fault of this node. */
-const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
-  EXECUTION_REVERTED: true,
-  EXECUTION_FAILED: true,
-  EXECUTION_TIMEOUT: true,
-  INSUFFICIENT_BALANCE_FOR_TRANSFER: true,
-  INTRINSIC_GAS_TOO_LOW: true,
-  GAS_REQUIRED_EXCEEDS_ALLOWANCE: true,
-  CHAIN_ID_MISMATCH: true,
-  MISSING_STATE: true,
-  OVERRIDE_CONFLICT: true,
-  NOT_A_PRECOMPILE: true,
-  PRECOMPILE_MOVED_TO_ITSELF: true,
-  ALREADY_OVERRIDDEN: true,
-  CALL_QUEUE_FULL: true,
-  CLIENT_QUEUE_FULL: true,
-  SIMULATION_NUMBER_ORDER: true,
-  SIMULATION_TIME_ORDER: true,
-  SIMULATION_LIMIT: true,
-  SIMULATION_CALL_INVALID: true,
-}
+/** Requests the hashes of simulated blocks by the port of the call. */
+const hashesBy =
+  (port: MessagePort | undefined): HashBlocks =>
+  async blocks => {
+    assert(port !== undefined, 'a simulation comes with a port')
+    const hashes = await new Promise<readonly Hex[] | null>(resolve => {
+      port.once('message', resolve)
+      port.once('close', () => resolve(null))
+      port.postMessage(blocks)
+    })
+    if (hashes === null) throw callError({ code: 'EXECUTION_FAILED', reason: 'block hashes are not available' })
+    return hashes
+  }
 
 const TIMED_OUT = callError({ code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs })
+const isInterrupted = (error: unknown): boolean => isCoded(error) && error.code === 'EXECUTION_INTERRUPTED'
 
-const refusalFor = (id: number, error: unknown): WorkerMessage & { readonly id: number } => {
-  if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') {
-    return { type: 'refusal', id, detail: { code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs } }
-  }
-  if (isCoded(error) && Object.hasOwn(CALL_ERRORS, error.code))
-    return { type: 'refusal', id, detail: error.detail as CallError }
-  return { type: 'fault', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
-}
-
-/** Calls that have started. */
+/** Calls that have arrived, and those of them that have started. */
+let open = 0
 let running = 0
 let idleTimer: NodeJS.Timeout | undefined
 
-const end = (message: WorkerMessage & { readonly id: number }): void => {
-  deadlines.delete(message.id)
-  post(message)
-  // The next call must not begin with the memory of one that was stopped for it.
-  if (isBeyondMemory()) dropIdleMachines()
-  if (deadlines.size === 0) idleTimer = setTimeout(releaseMemory, CALL_LIMITS.idleStateMs).unref()
-}
-
-const begin = async (job: CallJob): Promise<void> => {
+/** Runs a call when the memory of those that run is within its limit, which is checked at the end of each slice. */
+const runNext = async (interrupt: Interrupt, served: ServedCall, work: () => Promise<CallAnswer>) => {
   clearTimeout(idleTimer)
-  beat()
-  // Named values are stored synchronously: jobs arrive in the order in which the service sent them.
-  const env = envs(job.env)
-  const overlay = job.overlay === null ? undefined : overlays(job.overlay)
-  // Memory is checked at the end of each slice: a new call waits until those that run are within their limit.
-  while (running > 0 && isBeyondMemory()) {
-    if (isOver(job.id)) {
-      end(refusalFor(job.id, TIMED_OUT))
-      return
+  open++
+  try {
+    while (running > 0 && isBeyondMemory()) {
+      if (interrupt.shouldStop()) throw TIMED_OUT
+      await scheduler.giveWay()
+      served.beat()
     }
-    await scheduler.giveWay()
-    beat()
+    running++
+    return await work().finally(() => running--)
+  } catch (error) {
+    throw isInterrupted(error) ? TIMED_OUT : error
+  } finally {
+    // The next call must not begin with the memory of one that was stopped for it.
+    if (isBeyondMemory()) dropIdleMachines()
+    if (--open === 0) idleTimer = setTimeout(releaseMemory, CALL_LIMITS.idleStateMs).unref()
   }
-  running++
-  const message = await answer(job, env, overlay).then(
-    (result): WorkerMessage & { readonly id: number } => ({ type: 'answer', id: job.id, answer: result }),
-    (error: unknown) => refusalFor(job.id, error),
-  )
-  running--
-  end(message)
 }
 
 const start = async (): Promise<void> => {
-  engine = await loadEngine(engineName)
-  store = await Store.attach(handle)
-  withState = createStateCache(store)
-  // The service reads this heartbeat while it waits for results.
-  setInterval(beat, CALL_LIMITS.stuckMs / 3).unref()
-
-  port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall | EndRequest) => {
-    beat()
-    if ('end' in message) process.exit()
-    else if ('hashes' in message) asking.get(message.id)?.(message.hashes)
-    else if ('cancel' in message) {
-      if (deadlines.has(message.cancel)) deadlines.set(message.cancel, 0)
-    }
-    // One after the other: the next one starts when this one has ended or waits.
-    else
-      for (const job of message) {
-        deadlines.set(job.id, performance.now() + CALL_LIMITS.timeoutMs)
-        setImmediate(begin, job)
-      }
-  })
-  post({ type: 'ready' })
+  const engine = await loadEngine(engineName)
+  const store = await Store.attach(handle)
+  const withState = createStateCache(store)
+  const envs = createNames((env: SerializedEnv): BlockEnv => envFromSerialized(env, params, store))
+  const overlays = createNames((changes: StateChanges) => changes)
+  const run = (job: CallJob, served: ServedCall): Promise<CallAnswer> => {
+    // Named values are stored synchronously: jobs arrive in the order in which the service sent them.
+    const env = envs(job.env)
+    const overlay = job.overlay === null ? undefined : overlays(job.overlay)
+    const interrupt = interruptFor(served)
+    return runNext(interrupt, served, () =>
+      withState<CallAnswer>(job, state => {
+        served.beat()
+        const runKind = KINDS[job.kind] as Run<CallKind>
+        return runKind(contextOf(engine, state, env, overlay, interrupt), job.request, hashesBy(job.hashes))
+      }),
+    )
+  }
+  serveWorker<CallMethods>({ run }, { order: 'parallel', batch: CALL_LIMITS.batch })
 }
 
 void start()

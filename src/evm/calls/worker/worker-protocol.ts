@@ -1,9 +1,9 @@
+import type { MessagePort } from 'node:worker_threads'
 import { copyBytes, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import type { StateChanges } from '../../../state/update/state-update.ts'
 import type { Store, StoreHandle } from '../../../storage/store.ts'
 import { type BlockEnv, type SerializedEnv, storedBlockHash } from '../../block-env.ts'
-import type { CallError } from '../../engine.ts'
 import type { EngineName } from '../../engines/select-engine.ts'
 import type { AccountOverride, CallMessage, StateOverrides } from '../message/call-args.ts'
 import type { SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
@@ -60,20 +60,13 @@ export const transferableRequest = (request: CallJobRequest): CallJobRequest => 
     : { ...request, message, overrides: portableOverrides(overrides) }
 }
 
-export interface WorkerStart {
+export interface CallWorkerData {
   readonly store: StoreHandle
   readonly params: ChainParams
   readonly engine: EngineName
-  readonly shared: SharedArrayBuffer
 }
 
-/** Indexes in shared memory (Int32Array): running job, counter that grows while alive, id of the thread (base/worker/thread-time.ts). */
-export const CALL_RUNNING_JOB = 0
-export const CALL_HEARTBEAT = 1
-export const CALL_THREAD_ID = 2
-export const CALL_SHARED_BYTES = 12
-
-/** Large value shared by many jobs: sent once and then referred to by its id. */
+/** Large value shared by many jobs: sent to a worker once and then referred to by its id. */
 export interface NamedValue<T> {
   readonly id: number
   /** undefined: the worker has it already. */
@@ -84,7 +77,6 @@ export interface NamedValue<T> {
 export const MAX_NAMED_VALUES = 4
 
 export interface CallJob {
-  readonly id: number
   readonly kind: CallKind
   readonly request: CallJobRequest
   /** Block whose state is the base of the call. */
@@ -93,24 +85,9 @@ export interface CallJob {
   readonly revision: number
   readonly env: NamedValue<SerializedEnv>
   readonly overlay: NamedValue<StateChanges> | null
+  /** Of a simulation: takes simulated blocks and gives their hashes, or null when they are not available. */
+  readonly hashes?: MessagePort
 }
 
-/** Hashes of simulated blocks that a worker requested; null: not available, and the worker's result is no longer awaited. */
-export interface BlockHashes {
-  readonly id: number
-  readonly hashes: readonly Hex[] | null
-}
-
-/** Cancellation of a call. */
-export interface CancelledCall {
-  readonly cancel: number
-}
-
-export type WorkerMessage =
-  | { readonly type: 'ready' }
-  | { readonly type: 'answer'; readonly id: number; readonly answer: CallAnswer }
-  /** Request for the hashes of these simulated blocks: answered by BlockHashes. */
-  | { readonly type: 'hash'; readonly id: number; readonly blocks: readonly SimulatedBlock[] }
-  | { readonly type: 'refusal'; readonly id: number; readonly detail: CallError }
-  /** Error other than a CallError: logged, and the caller gets EXECUTION_FAILED. */
-  | { readonly type: 'fault'; readonly id: number; readonly message: string }
+/** Methods of the call worker. Rejects with CodedError<CallError>. */
+export type CallMethods = { readonly run: (job: CallJob) => Promise<CallAnswer> }

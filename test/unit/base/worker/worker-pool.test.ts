@@ -75,6 +75,20 @@ test('clients are served in rotation, each within its own limits', async () => {
   expect(pool.size).toBe(0)
 })
 
+test('a full queue gives up the last call of the client with most for one of another', async () => {
+  const pool = start({ inFlight: 1, queue: 3 })
+  const stop = new Cancellation()
+  const held = pool.run({ name: 'untilCancelled', args: () => [], cancellation: stop }).catch(() => {})
+  const run = (client: string, name: string) => pool.run({ name: 'echo', args: () => [name], client })
+  const greedy = ['1', '2', '3'].map(name => run('greedy', name))
+  const displaced = expect(greedy[2]).rejects.toMatchObject({ detail: { code: 'WORKER_QUEUE_FULL', limit: 3 } })
+  const other = run('other', 'other')
+  await displaced
+  stop.cancel()
+  await held
+  expect(await Promise.all([...greedy.slice(0, 2), other])).toEqual(['1', '2', 'other'])
+})
+
 test('a call cancelled while it waits is not executed', async () => {
   const pool = start({ inFlight: 1 })
   const flag = new SharedArrayBuffer(4)
@@ -110,6 +124,15 @@ test('a call whose worker ended is tried as often as allowed, with its memory ma
   expect(await pool.run({ name: 'memoryBehind', args, transfer: given => given })).toBe(4)
   expect(await ending).toBe(1)
   expect(made).toBe(2)
+})
+
+test('the call that ended its worker is not sent again where that is asked, and those beside it are', async () => {
+  const pool = start({ retries: 1, dropsRunning: true })
+  const waiting = pool.call('later', 50)
+  const flag = new SharedArrayBuffer(4)
+  await expect(pool.call('exitFirst', flag)).rejects.toBeInstanceOf(WorkerEnded)
+  expect(await waiting).toBe(50)
+  expect(new Int32Array(flag)[0]).toBe(1)
 })
 
 test('a call in a worker that fails goes to a new one, also between its error and its end', async () => {
