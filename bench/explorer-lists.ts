@@ -14,7 +14,9 @@ import type { SqlWrites } from '@tandem/explorer/store/sql/sql-database.ts'
 import { SqliteContracts } from '@tandem/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { createVerification } from '@tandem/explorer/verification/verification.ts'
+import { testGenesis } from '../test/support/chain.ts'
 import { startPostgres } from '../test/support/explorer/postgres-server.ts'
+import { localRules } from '../test/support/explorer/source/local-rules.ts'
 
 /*
  * Times of every list of the API over a large index: `node bench/explorer-lists.ts [sqlite|postgres] [transactions]`. The database makes the
@@ -180,13 +182,13 @@ const measure = async (database: IndexDatabase): Promise<void> => {
   const index = await openIndexReader(database)
   const nowMs = (): number => 1_735_689_600_000
   const refuse = (): Promise<never> => Promise.reject(new Error('not asked here'))
-  const node = { gasPriceWei: async () => 1n, council: async () => [], committee: refuse, rpc: refuse }
+  const node = { gasPriceWei: async () => 1n, council: async () => [], committee: refuse, rpc: async () => '{}' }
   const contracts = new SqliteContracts(':memory:')
   const context = {
     ...{ index, source, node, nowMs },
     verification: createVerification({ index, source, contracts, node, nowMs, logger: silentLogger }),
     price: new PriceService({ config: undefined, symbol: 'TDM', node, nowMs }),
-    rules: { name: 'bench', symbol: 'TDM', chainId: 1, blockTimeMs: 1_000, isDevelopment: false, tandem: undefined },
+    rules: { ...localRules(testGenesis()), isDevelopment: false },
   }
   const app = createApiServer({ context, version: 'bench', logger: silentLogger })
   const slow: string[] = []

@@ -6,7 +6,6 @@ import { plainText } from '../../chain/plain-text.ts'
 import { valueText } from '../../verification/abi/argument-text.ts'
 import type { TracedCall } from '../trace.ts'
 import { addressLink, nameText, shownValue, wholeAddress } from './links.ts'
-import { type Decoded, decodeCall, decodeLog } from './signatures.ts'
 import { table } from './table.ts'
 import { tokens } from './values.ts'
 
@@ -18,19 +17,13 @@ const DATA_CHARS = 8_192
 const dataText = (data: string, name: string): Html =>
   codeBox([data.slice(0, DATA_CHARS), data.length > DATA_CHARS && '…'], name)
 
-const decodedValues = ({ signature, values }: Decoded): Html => html`
-<p><code>${signature}</code></p>
-${values.length > 0 && facts(values.map(({ name, type, text }) => [name, type === 'address' ? wholeAddress(text) : text] as const))}`
-
 const bytesOf = (hex: string): number => (hex.length - 2) / 2
-
-type DecodedByAbi = NonNullable<Transaction['decodedInput']>
 
 const TYPE_CHARS = 120
 const VALUE_CHARS = 2_048
 
 /** Values as a verified contract, or a common standard, names them. */
-const decodedByAbi = ({ signature, verified, args }: DecodedByAbi): Html => html`
+const decodedValues = ({ signature, verified, args }: NonNullable<Transaction['decodedInput']>): Html => html`
 <p><code class="name">${plainText(signature, 4 * TYPE_CHARS)}</code> ${verified ? html`<span class="chip good">verified ABI</span>` : html`<span class="chip">common signature</span>`}</p>
 ${
   args.length > 0 &&
@@ -45,36 +38,27 @@ ${
   )
 }`
 
-const decodedInputOf = ({ decodedInput, input, txType }: Transaction): Html | undefined => {
-  if (decodedInput?.verified) return decodedByAbi(decodedInput)
-  const known = txType === 'create' ? undefined : decodeCall(input)
-  if (known !== undefined) return decodedValues(known)
-  return decodedInput === null ? undefined : decodedByAbi(decodedInput)
-}
-
 /** Card with the input of a transaction, decoded where its function is known. */
 export const inputCard = (transaction: Transaction): Html => {
-  const { input, txType, method, methodId } = transaction
+  const { input, txType, method, methodId, decodedInput } = transaction
   if (input === '0x') return card('Input', emptyState('No input.', 'The transaction only moved value.'))
-  const decoded = decodedInputOf(transaction)
   const name = method ?? methodId
   return card(
     txType === 'create' ? 'Code of the creation' : 'Input',
-    html`${decoded ?? (txType !== 'create' && name !== null && html`<p>Function <code>${name}</code></p>`)}
-<details class="data"><summary>${decoded ? 'Bytes' : `${formatNumber(bytesOf(input))} bytes`}</summary>${dataText(input, 'Input')}</details>`,
+    html`${decodedInput === null ? txType !== 'create' && name !== null && html`<p>Function <code>${name}</code></p>` : decodedValues(decodedInput)}
+<details class="data"><summary>${decodedInput ? 'Bytes' : `${formatNumber(bytesOf(input))} bytes`}</summary>${dataText(input, 'Input')}</details>`,
     copyButton(input, 'input'),
   )
 }
 
 /** Logs of a transaction, decoded by verified ABIs, or where they follow a token standard. */
 export const logList = (logs: Transaction['logs']): Html => html`
-<ol class="logs">${logs.map(({ logIndex, address, topics, data, decoded: byAbi }) => {
-  const known = byAbi?.verified ? undefined : decodeLog(topics, data)
-  const decoded = known === undefined ? byAbi && decodedByAbi(byAbi) : decodedValues(known)
-  return html`<li><div><span class="chip">${logIndex}</span> ${wholeAddress(address)}</div>
-${decoded}
-<details class="data"><summary>Topics and data</summary><div class="list">${topics.map((topic, at) => html`<div><small>Topic ${at}</small> <code class="name">${topic}</code></div>`)}${data !== '0x' && dataText(data, `Data of log ${logIndex}`)}</div></details></li>`
-})}</ol>`
+<ol class="logs">${logs.map(
+  ({ logIndex, address, topics, data, decoded }) =>
+    html`<li><div><span class="chip">${logIndex}</span> ${wholeAddress(address)}</div>
+${decoded && decodedValues(decoded)}
+<details class="data"><summary>Topics and data</summary><div class="list">${topics.map((topic, at) => html`<div><small>Topic ${at}</small> <code class="name">${topic}</code></div>`)}${data !== '0x' && dataText(data, `Data of log ${logIndex}`)}</div></details></li>`,
+)}</ol>`
 
 /** Calls of a transaction as a table; depth as a number and a mark. */
 export const callTable = (calls: readonly TracedCall[], symbol: string): Html =>

@@ -45,48 +45,13 @@ ${table(
 )}`,
   )
 
-/** Headers below which a rate would be a guess. */
-const RATE_HEADERS = 20
-
-/** Hashes per second that the headers took; undefined when they are too few, or of one moment. */
-const hashRate = (headers: readonly ProofRow[]): number | undefined => {
-  const [first] = headers
-  const last = headers.at(-1)
-  if (first === undefined || last === undefined || headers.length < RATE_HEADERS) return undefined
-  const seconds = last.timestamp - first.timestamp
-  return seconds <= 0
-    ? undefined
-    : headers.slice(1).reduce((sum, { difficulty }) => sum + Number(difficulty), 0) / seconds
-}
-
-/** Numbers of intervals between headers by their length, in ranges of a quarter of the wanted spacing. */
-const intervalHistogram = (
-  headers: readonly ProofRow[],
-  spacingSeconds: number,
-): readonly { readonly label: string; readonly value: number }[] => {
-  const width = Math.max(1, Math.round(spacingSeconds / 4))
-  const counts = new Array<number>(BUCKETS).fill(0)
-  headers.slice(1).forEach(({ timestamp }, at) => {
-    const seconds = Math.max(0, timestamp - (headers[at]?.timestamp ?? timestamp))
-    const bucket = Math.min(BUCKETS - 1, Math.floor(seconds / width))
-    counts[bucket] = (counts[bucket] ?? 0) + 1
-  })
-  return counts.map((value, at) => ({
-    label:
-      at === BUCKETS - 1 ? `${at * width}+ s` : width === 1 ? `${at} s` : `${at * width}-${(at + 1) * width - 1} s`,
-    value,
-  }))
-}
-
-const BUCKETS = 12
-
-const intervals = (headers: readonly ProofRow[], spacingSeconds: number): Html => {
-  const points = intervalHistogram(headers, spacingSeconds)
+const intervals = ({ blockTimeDist }: Mining, spacingSeconds: number): Html => {
+  const points = blockTimeDist.map(({ bucket, count }) => ({ label: bucket, value: count }))
   return card(
     'Time between headers',
-    headers.length < 2
+    points.length === 0
       ? NO_HEADERS
-      : html`${chart({ summary: `Number of intervals between the newest ${headers.length} headers by length`, kind: 'bars', points, format: shortNumber, isProof: true })}
+      : html`${chart({ summary: 'Number of intervals between the newest headers by length', kind: 'bars', points, format: shortNumber, isProof: true })}
 ${dataTable(
   'Intervals between headers',
   ['Length', 'Intervals'],
@@ -165,8 +130,7 @@ const miningPage = async (context: PageContext): Promise<PageContent> => {
   ])
   const headers = newest.items.toReversed()
   const height = headers.at(-1)?.height ?? 0
-  const rate = hashRate(headers)
-  const { forkBlock } = mining.networkStats
+  const { forkBlock, hashrate } = mining.networkStats
   const spacingSeconds = secondsOf(proofChain.spacingBlocks, rules)
   const { rewardEstimates: estimate } = mining
   return {
@@ -177,8 +141,8 @@ ${figures([
   ['Height', formatNumber(height)],
   [
     'Hash rate',
-    rate === undefined ? 'not yet' : rateText(rate),
-    rate === undefined ? 'from 20 headers on' : 'of the newest headers',
+    hashrate === null ? 'not yet' : rateText(Number(hashrate)),
+    hashrate === null ? 'from 20 headers on' : 'of the newest headers',
   ],
   [
     'Algorithm',
@@ -187,7 +151,7 @@ ${figures([
   ],
   ['Miners', formatNumber(mining.networkStats.totalMiners), 'among the newest blocks'],
 ])}
-<div class="columns">${intervals(headers, spacingSeconds)}${difficulty(headers, forkBlock)}</div>
+<div class="columns">${intervals(mining, spacingSeconds)}${difficulty(headers, forkBlock)}</div>
 ${distribution(mining)}
 ${await recent(context, headers)}
 ${card(
