@@ -11,7 +11,8 @@ import { NodeClient } from '@tandem/explorer/chain/node-client.ts'
 import { nodeCall } from '@tandem/explorer/chain/node-port.ts'
 import { RpcChain } from '@tandem/explorer/chain/rpc-chain.ts'
 import { Indexer } from '@tandem/explorer/indexer/indexer.ts'
-import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
+import { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
+import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { verifyChain } from '../../src/chain/verify-chain.ts'
 import { sign } from '../../src/crypto/signature.ts'
@@ -67,7 +68,7 @@ const verified = async (dataDir: string) => {
 
 /** Runs a first step of an indexer over a node; returns the index's position, or the refusal. */
 const indexed = async ({ url }: Running, path: string): Promise<unknown> => {
-  const index = new SqliteIndex({ path })
+  const index = new SqlIndex(new SqliteDatabase({ path }))
   const node = new NodeClient({ url: `${url.replace('http', 'ws')}/ws`, logger: silentLogger })
   const [source, call] = [new RpcChain(node, localRules(devGenesis())), nodeCall(node)]
   const sizes = { batchBlocks: 3, backfillBlocks: 10_000, keepsForeign: true }

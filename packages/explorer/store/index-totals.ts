@@ -41,6 +41,9 @@ export interface TokenTotals {
   supplyChanged: boolean
 }
 
+/** Sums of an account that count the rows of its lists. */
+export const ACCOUNT_SUMS = ['transactions', 'sent', 'received', 'transfers', 'internal'] as const
+
 /** Sums of a UTC day over its blocks. */
 export interface DayTotals {
   blocks: number

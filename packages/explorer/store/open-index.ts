@@ -2,8 +2,10 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { CodedError, isDatabaseLocked, namingFile } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
+import type { SqlDatabase } from './sql/sql-database.ts'
 import type { SqlIndex } from './sql/sql-index.ts'
 import type { SqlReader } from './sql/sql-reader.ts'
+import type { SqliteOptions } from './sqlite/sqlite-database.ts'
 
 /** Database of an index. */
 export type IndexDatabase =
@@ -37,11 +39,14 @@ export const holdIndex = (database: IndexDatabase): { close(): void } | undefine
   return lock
 }
 
+const openSqlite = async (options: SqliteOptions): Promise<SqlDatabase> =>
+  new (await import('./sqlite/sqlite-database.ts')).SqliteDatabase(options)
+
 /** Opens an index for its writer. Throws INDEX_TOO_NEW and DATABASE_UNREACHABLE. */
 export const openIndex = async (database: IndexDatabase): Promise<SqlIndex> => {
   if (database.kind === 'sqlite') {
-    const { SqliteIndex } = await import('./sqlite/sqlite-index.ts')
-    return new SqliteIndex(database)
+    const { SqlIndex } = await import('./sql/sql-index.ts')
+    return new SqlIndex(await openSqlite(database))
   }
   const { PostgresDatabase } = await import('./postgres/postgres-database.ts')
   const { PostgresIndex } = await import('./postgres/postgres-index.ts')
@@ -50,11 +55,8 @@ export const openIndex = async (database: IndexDatabase): Promise<SqlIndex> => {
 
 /** Opens an index that its writer has opened before. */
 export const openIndexReader = async (database: IndexDatabase): Promise<SqlReader> => {
-  if (database.kind === 'sqlite') {
-    const { SqliteReader } = await import('./sqlite/sqlite-index.ts')
-    return new SqliteReader({ path: database.path, readOnly: true })
-  }
-  const { PostgresDatabase } = await import('./postgres/postgres-database.ts')
   const { SqlReader } = await import('./sql/sql-reader.ts')
+  if (database.kind === 'sqlite') return new SqlReader(await openSqlite({ path: database.path, readOnly: true }))
+  const { PostgresDatabase } = await import('./postgres/postgres-database.ts')
   return new SqlReader(await PostgresDatabase.open({ url: database.readUrl ?? database.url, readOnly: true }))
 }

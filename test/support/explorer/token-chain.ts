@@ -1,8 +1,8 @@
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { Indexer, type IndexerState } from '@tandem/explorer/indexer/indexer.ts'
-import type { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
-import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
+import { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
+import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { createAddress } from '../../../src/primitives/receipt/address.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, signedRaw, type TestChain } from '../chain.ts'
@@ -110,7 +110,7 @@ export const localChainOf = (chain: Pick<TestChain, 'store' | 'genesis'> & Parti
 /** An indexer over a test chain, in this thread. */
 export const indexerOf = (
   chain: TestChain,
-  index: SqlIndex = new SqliteIndex({ path: ':memory:' }),
+  index: SqlIndex = new SqlIndex(new SqliteDatabase({ path: ':memory:' })),
   batchBlocks?: number,
 ) => {
   const source = localChainOf(chain)

@@ -3,8 +3,9 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import type { ApiContext } from '@tandem/explorer/api/api-route.ts'
 import { createApiServer } from '@tandem/explorer/api/api-server.ts'
 import { PriceService } from '@tandem/explorer/price/price-service.ts'
+import { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
 import { SqliteContracts } from '@tandem/explorer/store/sqlite/sqlite-contracts.ts'
-import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
+import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { createVerification } from '@tandem/explorer/verification/verification.ts'
 import type { FastifyInstance } from 'fastify'
 import { ACCOUNTS, type TestChain, withChain } from '../../support/chain.ts'
@@ -32,7 +33,7 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
     await alice.submit({ to: BOB, value: 7n })
     await alice.submit({ to: null, data: Uint8Array.of(0xfe) })
     await chain.mine()
-    const index = new SqliteIndex({ path: ':memory:' })
+    const index = new SqlIndex(new SqliteDatabase({ path: ':memory:' }))
     const { source, catchUp } = indexerOf(chain, index)
     await catchUp()
     await index.writeLabels([{ address: BOB, name: 'Bob Exchange' }])

@@ -3,7 +3,8 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { startExplorerProcess } from '@tandem/explorer/service/explorer-process.ts'
-import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
+import { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
+import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { expect, test, vi } from 'vitest'
 import { type DevNode, withDevNode } from '../../support/dev-node.ts'
 import { RandomBlocks } from './random-blocks.ts'
@@ -34,7 +35,7 @@ test('the index of another chain is refused with both hashes, and left as it is'
     async (ask, node) => {
       const path = join(node.dataDir, 'foreign.sqlite')
       const blocks = new RandomBlocks({ seed: 3 }).chain(5)
-      const foreign = new SqliteIndex({ path })
+      const foreign = new SqlIndex(new SqliteDatabase({ path }))
       await foreign.append(blocks)
       await foreign.close()
       const genesis = await ask<{ hash: Hex }>('eth_getBlockByNumber', '0x0', false)
@@ -43,7 +44,7 @@ test('the index of another chain is refused with both hashes, and left as it is'
         (error: { detail?: unknown }) => error.detail,
       )
       expect(refusal).toEqual({ code: 'INDEX_FOREIGN', path, found: blocks[0]?.hash, expected: genesis.hash })
-      const left = new SqliteIndex({ path })
+      const left = new SqlIndex(new SqliteDatabase({ path }))
       expect(await left.position()).toEqual({ number: 4, hash: blocks[4]?.hash })
       await left.close()
       // One of its own, and an empty one, are taken.

@@ -4,7 +4,8 @@ import { createApiServer } from '@tandem/explorer/api/api-server.ts'
 import { pageOfShape } from '@tandem/explorer/api/json-schema.ts'
 import { INTERNAL_ITEM_SHAPE } from '@tandem/explorer/api/shapes.ts'
 import type { BlockRecord, TransferRecord } from '@tandem/explorer/store/records.ts'
-import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
+import { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
+import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test, vi } from 'vitest'
 import { ACCOUNTS } from '../../support/chain.ts'
@@ -50,7 +51,7 @@ test('txlist runs between two blocks and from either end', () =>
 
 test('a page of transfers beyond what is looked at is refused with a way on, and is not an empty list', () =>
   withApi(async ({ context }) => {
-    const index = new SqliteIndex({ path: ':memory:' })
+    const index = new SqlIndex(new SqliteDatabase({ path: ':memory:' }))
     const [genesis, block] = new RandomBlocks({ seed: 71 }).chain(2) as [BlockRecord, BlockRecord]
     const [first] = new RandomBlocks({ seed: 71, transactions: 50 }).chain(30).flatMap(({ transfers }) => transfers)
     const { transactions } = new RandomBlocks({ seed: 72, transactions: 50 }).chain(2)[1] as BlockRecord

@@ -1,6 +1,7 @@
 import { proofStats } from '@tandem/explorer/api/routes/proof-stats.ts'
 import type { BlockRecord } from '@tandem/explorer/store/records.ts'
-import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
+import { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
+import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { addressOf, RandomBlocks } from './random-blocks.ts'
 
@@ -9,8 +10,8 @@ const HOUR = 3_600
 const START = 1_735_689_600
 
 /** An index of blocks an hour apart, with a header in each but the first, 20 seconds after the one before. */
-const indexed = async (count: number): Promise<SqliteIndex> => {
-  const index = new SqliteIndex({ path: ':memory:' })
+const indexed = async (count: number): Promise<SqlIndex> => {
+  const index = new SqlIndex(new SqliteDatabase({ path: ':memory:' }))
   onTestFinished(() => index.close())
   const blocks: BlockRecord[] = []
   const source = new RandomBlocks({ seed: 5 })
@@ -31,7 +32,7 @@ const indexed = async (count: number): Promise<SqliteIndex> => {
   await index.append(blocks)
   return index
 }
-const statsOf = (index: SqliteIndex, number: number, timestamp = START + 20 * number) =>
+const statsOf = (index: SqlIndex, number: number, timestamp = START + 20 * number) =>
   proofStats({ index }, { head: { number, timestamp }, rewardPerHeader: 1.5, spacingSeconds: 20 })
 
 test('a chain without miners has empty statistics', async () => {
@@ -74,7 +75,7 @@ test('a rate of few headers would be a guess', async () => {
 
 test('proof headers of the index are those of its blocks, the newest first', async () => {
   const blocks = new RandomBlocks({ seed: 7 }).chain(80)
-  const index = new SqliteIndex({ path: ':memory:' })
+  const index = new SqlIndex(new SqliteDatabase({ path: ':memory:' }))
   await index.append(blocks)
   const { items } = await index.proofHeaders({ limit: 100, offset: 0, after: null })
   const proofs = blocks.flatMap(({ number, proofs: made }) => made.map(proof => ({ ...proof, blockNumber: number })))

@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import { emptyTotals, type IndexTotals, totalsOf } from '../index-totals.ts'
+import { ACCOUNT_SUMS, emptyTotals, type IndexTotals, totalsOf } from '../index-totals.ts'
 import { mergeTotals } from '../merge-totals.ts'
 import type { BlockRecord, IndexPosition } from '../records.ts'
 import { type AccountLengths, addSkipPointers } from './skip-pointers.ts'
@@ -9,7 +9,6 @@ import { together } from './together.ts'
 import { insertBlocks } from './write-blocks.ts'
 import { addTotals, type RowsBefore, rowsByAddress, storedCounters } from './write-totals.ts'
 
-const NO_ROWS: AccountLengths = { sent: 0, received: 0, transactions: 0, transfers: 0, internal: 0 }
 const NO_BLOCKS = emptyTotals()
 
 /**
@@ -80,14 +79,7 @@ export class IndexBatch {
   #accountCounts(address: Hex): AccountLengths {
     const row = this.#before.accounts.get(address)
     const sums = this.#totals?.accounts.get(address)
-    if (row === undefined) return sums ?? NO_ROWS
-    const { sent, received, transactions, transfers, internal } = sums ?? NO_ROWS
-    return {
-      sent: numberColumn(row, 'sent') + sent,
-      received: numberColumn(row, 'received') + received,
-      transactions: numberColumn(row, 'transactions') + transactions,
-      transfers: numberColumn(row, 'transfers') + transfers,
-      internal: numberColumn(row, 'internal') + internal,
-    }
+    const count = (name: keyof AccountLengths): number => (row ? numberColumn(row, name) : 0) + (sums?.[name] ?? 0)
+    return Object.fromEntries(ACCOUNT_SUMS.map(name => [name, count(name)])) as unknown as AccountLengths
   }
 }

@@ -1,5 +1,6 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import {
+  ACCOUNT_SUMS,
   type AccountTotals,
   type DayTotals,
   type IndexTotals,
@@ -9,9 +10,9 @@ import {
 } from '../index-totals.ts'
 import { dayOf, INTERNAL_KINDS, TOKEN_STANDARDS } from '../records.ts'
 import { BLOCK_TABLES } from './schema.ts'
-import { bigintColumn, blobOf, hexColumn, numberColumn, type SqlRow, type SqlWrites } from './sql-database.ts'
-import { addRewards } from './write-rewards.ts'
-import { addCounters, addHolders, addProducers, addProofs, KEPT_DAYS } from './write-totals.ts'
+import { blobOf, hexColumn, numberColumn, type SqlRow, type SqlWrites } from './sql-database.ts'
+import { sumsOf } from './sums.ts'
+import { addCounters, addHolders, addPlainSums, daySums, KEPT_DAYS } from './write-totals.ts'
 
 /** Empties every table derived from blocks. */
 export const clearBlocks = async (writes: SqlWrites): Promise<void> => {
@@ -33,9 +34,7 @@ export const removeBlocks = async (writes: SqlWrites, number: number, totals: In
   for (const [token, sums] of totals.tokens) await removeFromToken(writes, token, sums)
   for (const [address, sums] of totals.accounts) await removeFromAccount(writes, address, sums)
   for (const [day, sums] of totals.days) await removeFromDay(writes, day, sums)
-  await addProducers(writes, totals.producers, -1)
-  await addRewards(writes, totals.rewards, -1)
-  await addProofs(writes, totals, -1)
+  await addPlainSums(writes, totals, -1)
   await recountDays(writes)
 }
 
@@ -59,13 +58,8 @@ const removeFromAccount = async (writes: SqlWrites, address: Hex, sums: AccountT
   const wasContract =
     (await writes.get('SELECT is_contract FROM account WHERE address = ?', blob))?.['is_contract'] === 1
   await writes.run(
-    `UPDATE account SET transactions = transactions - ?, sent = sent - ?, received = received - ?, transfers = transfers - ?,
-      internal = internal - ? WHERE address = ?`,
-    sums.transactions,
-    sums.sent,
-    sums.received,
-    sums.transfers,
-    sums.internal,
+    `UPDATE account SET ${ACCOUNT_SUMS.map(name => `${name} = ${name} - ?`)} WHERE address = ?`,
+    ...ACCOUNT_SUMS.map(name => sums[name]),
     blob,
   )
   const contractDay = wasContract && sums.contractDay !== null ? await keepContract(writes, blob, sums) : null
@@ -137,20 +131,9 @@ const removeFromDay = async (writes: SqlWrites, number: number, day: DayTotals):
     return
   }
   const newest = (await writes.get('SELECT timestamp FROM block ORDER BY number DESC LIMIT 1')) as SqlRow
-  const less = (name: string, by: bigint): string => (bigintColumn(row, name) - by).toString()
-  await writes.run(
-    `UPDATE day SET blocks = blocks - ?, transactions = transactions - ?, gas_used = ?, value = ?, fees = ?, burnt = ?, gas_prices = ?,
-       last_timestamp = ? WHERE day = ?`,
-    day.blocks,
-    day.transactions,
-    less('gas_used', day.gasUsed),
-    less('value', day.valueWei),
-    less('fees', day.feesWei),
-    less('burnt', day.burntWei),
-    less('gas_prices', day.gasPriceSum),
-    numberColumn(newest, 'timestamp'),
-    number,
-  )
+  await writes.put('day', [
+    { ...row, ...sumsOf(row, daySums(day), -1), last_timestamp: numberColumn(newest, 'timestamp') },
+  ])
 }
 
 /** Recounts the addresses of the newest days, which may have been dropped when blocks with much later times were added. */

@@ -1,5 +1,5 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
-import type { AccountTotals, IndexTotals } from '../index-totals.ts'
+import type { ACCOUNT_SUMS, AccountTotals, IndexTotals } from '../index-totals.ts'
 import {
   type BlockRecord,
   counterpartOf,
@@ -73,7 +73,7 @@ export const kindList = (kind: TransactionKind): SkipList => ({
 })
 
 /** Running sums of an account that count the rows of its lists. */
-export type AccountLengths = Pick<AccountTotals, 'sent' | 'received' | 'transactions' | 'transfers' | 'internal'>
+export type AccountLengths = Pick<AccountTotals, (typeof ACCOUNT_SUMS)[number]>
 
 /** Numbers of rows that lists have before a batch. */
 interface ListLengths {

@@ -7,7 +7,6 @@ import { searchTerms } from '../search-terms.ts'
 import { STORED_NAME_CHARS, storedText, storedTextOrNull } from '../stored-text.ts'
 import { IndexBatch } from './index-batch.ts'
 import { readRecords } from './read-records.ts'
-import { recountDifferences } from './recount.ts'
 import { clearBlocks, hashOfBlock, removeBlocks } from './rollback-rows.ts'
 import { blobOf, hexColumn, numberColumn, type SqlReads, type SqlWrites } from './sql-database.ts'
 import { SqlReader } from './sql-reader.ts'
@@ -104,11 +103,6 @@ export class SqlIndex extends SqlReader {
         await writeTerms(writes, LABEL_TERM, blobOf(address), searchTerms(name))
       }
     })
-  }
-
-  /** Returns the differences between the running sums and a count from the rows; empty when there are none. */
-  recount(): Promise<readonly string[]> {
-    return this.database.transaction(recountDifferences)
   }
 
   /** Returns true when there are more blocks above the number. */

@@ -42,7 +42,7 @@ import { storedCounters } from './write-totals.ts'
 
 /** Reads of an index, each consistent in itself. A separate connection reads the last committed state while another writes. */
 export class SqlReader {
-  protected readonly database: SqlDatabase
+  readonly database: SqlDatabase
   readonly #tokens = new BatchedLookUp<Hex, TokenRow>(async addresses => {
     const rows = await this.#rowsOf('token', addresses.map(blobOf))
     return new Map(rows.map(toTokenRow).map(token => [token.address, token]))

@@ -1,26 +1,17 @@
-import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { balanceFromKey, balanceToKey } from '../balance-key.ts'
 import {
   type AccountTotals,
   type DayTotals,
   type IndexTotals,
   otherTransfers,
-  type ProducerTotals,
   rowCounts,
   type TokenTotals,
 } from '../index-totals.ts'
-import { TOKEN_STANDARDS, type TokenStandard } from '../records.ts'
-import {
-  bigintColumn,
-  blobOf,
-  hexColumn,
-  numberColumn,
-  type SqlReads,
-  type SqlRow,
-  type SqlWrites,
-} from './sql-database.ts'
+import { REWARD_ROLES, TOKEN_STANDARDS, type TokenStandard } from '../records.ts'
+import { blobOf, hexColumn, numberColumn, type SqlReads, type SqlRow, type SqlWrites } from './sql-database.ts'
+import { addSums, sumsOf } from './sums.ts'
 import { together } from './together.ts'
-import { addRewards } from './write-rewards.ts'
 
 /** Number of days before the newest one whose addresses are kept, so that each is counted once per day. */
 export const KEPT_DAYS = 2
@@ -52,9 +43,7 @@ export const addTotals = async (writes: SqlWrites, totals: IndexTotals, before: 
   await together(
     addAccountsAndDays(writes, totals, before, counters),
     addHoldersAndTokens(writes, totals, before, counters),
-    addProducers(writes, totals.producers, 1),
-    addRewards(writes, totals.rewards, 1),
-    addProofs(writes, totals, 1),
+    addPlainSums(writes, totals, 1),
   )
   await addCounters(writes, counters.map)
 }
@@ -114,16 +103,11 @@ const addAccounts = async (
 }
 
 const accountRow = (address: Hex, before: SqlRow | undefined, sums: AccountTotals): SqlRow => {
-  const sum = (name: string, by: number): number => (before ? numberColumn(before, name) : 0) + by
-  const { creation } = sums
+  const { creation, contractDay, transactions, sent, received, transfers, internal } = sums
   return {
     address,
-    transactions: sum('transactions', sums.transactions),
-    sent: sum('sent', sums.sent),
-    received: sum('received', sums.received),
-    transfers: sum('transfers', sums.transfers),
-    internal: sum('internal', sums.internal),
-    is_contract: sums.contractDay !== null || before?.['is_contract'] === 1 ? 1 : 0,
+    ...sumsOf(before, { transactions, sent, received, transfers, internal }),
+    is_contract: contractDay !== null || before?.['is_contract'] === 1 ? 1 : 0,
     creator: creation?.creator ?? before?.['creator'] ?? null,
     creation: creation?.transaction ?? before?.['creation'] ?? null,
     first_block: before ? numberColumn(before, 'first_block') : sums.firstBlock,
@@ -173,11 +157,14 @@ const addTokens = async (
     const found = before.tokens.get(address)
     if (found === undefined) counters.add('tokens', 1)
     const row = found ?? newToken(address, sums)
+    const { transfers } = sums
     return {
       ...row,
-      transfers: numberColumn(row, 'transfers') + sums.transfers,
-      other_transfers: numberColumn(row, 'other_transfers') + otherTransfers(sums, standardOf(row)),
-      holders: numberColumn(row, 'holders') + owners.of(address),
+      ...sumsOf(row, {
+        transfers,
+        other_transfers: otherTransfers(sums, standardOf(row)),
+        holders: owners.of(address),
+      }),
       is_stale: sums.supplyChanged ? 1 : numberColumn(row, 'is_stale'),
     }
   })
@@ -200,37 +187,28 @@ const newToken = (address: Hex, { standard }: TokenTotals): SqlRow => ({
   is_stale: 1,
 })
 
+/** Columns that add up. */
+export const daySums = ({ blocks, transactions, ...day }: DayTotals) => ({
+  ...{ blocks, transactions, gas_used: day.gasUsed, value: day.valueWei, fees: day.feesWei, burnt: day.burntWei },
+  gas_prices: day.gasPriceSum,
+})
+
 const addDays = async (
   writes: SqlWrites,
   days: ReadonlyMap<number, DayTotals>,
   { active, newAddresses, newContracts }: Readonly<Record<'active' | 'newAddresses' | 'newContracts', Counts<number>>>,
 ): Promise<void> => {
-  const found = new Map(
-    (
-      await writes.lookUp(
-        'SELECT * FROM day WHERE day = ?',
-        [...days.keys()].map(day => [day]),
-      )
-    ).map(row => [numberColumn(row, 'day'), row]),
-  )
+  const keys = [...days.keys()].map(day => [day])
+  const stored = await writes.lookUp('SELECT * FROM day WHERE day = ?', keys)
+  const found = new Map(stored.map(row => [numberColumn(row, 'day'), row]))
   const rows = [...days].map(([number, day]): SqlRow => {
     const before = found.get(number)
-    const count = (name: string, by: number): number => (before ? numberColumn(before, name) : 0) + by
-    const wei = (name: string, by: bigint): string => ((before ? bigintColumn(before, name) : 0n) + by).toString()
+    const [new_addresses, new_contracts] = [newAddresses.of(number), newContracts.of(number)]
     return {
       day: number,
-      blocks: count('blocks', day.blocks),
-      transactions: count('transactions', day.transactions),
-      gas_used: wei('gas_used', day.gasUsed),
-      value: wei('value', day.valueWei),
-      fees: wei('fees', day.feesWei),
-      burnt: wei('burnt', day.burntWei),
-      gas_prices: wei('gas_prices', day.gasPriceSum),
+      ...sumsOf(before, { ...daySums(day), active: active.of(number), new_addresses, new_contracts }),
       first_timestamp: before ? numberColumn(before, 'first_timestamp') : day.firstTimestamp,
       last_timestamp: day.lastTimestamp,
-      active: count('active', active.of(number)),
-      new_addresses: count('new_addresses', newAddresses.of(number)),
-      new_contracts: count('new_contracts', newContracts.of(number)),
     }
   })
   await writes.put('day', rows)
@@ -247,72 +225,40 @@ const addActive = async (writes: SqlWrites, days: ReadonlyMap<number, DayTotals>
   return added
 }
 
-/** `sign` -1 takes the sums off; a producer without blocks has no row. */
-export const addProducers = async (
+/** Adds sums whose rows are nothing but a key and numbers, or takes them off (`sign` -1). */
+export const addPlainSums = async (
   writes: SqlWrites,
-  producers: ReadonlyMap<Hex, ProducerTotals>,
+  { producers, rewards, proofHours, proofMiners }: IndexTotals,
   sign: 1 | -1,
 ): Promise<void> => {
-  const found = await rowsByAddress(writes, 'producer', producers.keys())
-  const rows = [...producers].map(([address, sums]) => {
-    const before = found.get(address)
-    const count = (name: string, by: number): number => (before ? numberColumn(before, name) : 0) + sign * by
-    const wei = (name: string, by: bigint): string =>
-      ((before ? bigintColumn(before, name) : 0n) + BigInt(sign) * by).toString()
-    return {
-      address: blobOf(address),
-      mined: count('mined', sums.mined),
-      proposed: count('proposed', sums.proposed),
-      mined_wei: wei('mined_wei', sums.minedWei),
-      proposed_wei: wei('proposed_wei', sums.proposedWei),
-    }
-  })
-  const isGone = ({ mined, proposed, mined_wei }: (typeof rows)[number]): boolean =>
-    mined === 0 && proposed === 0 && mined_wei === '0'
-  await writes.put(
-    'producer',
-    rows.filter(row => !isGone(row)),
+  const add = (table: string, added: Parameters<typeof addSums>[2]): Promise<void> =>
+    addSums(writes, table, added, sign)
+  await together(
+    add(
+      'producer',
+      [...producers].map(([address, { mined, proposed, minedWei: mined_wei, proposedWei: proposed_wei }]) => ({
+        key: { address: blobOf(address) },
+        sums: { mined, proposed, mined_wei, proposed_wei },
+      })),
+    ),
+    add(
+      'reward',
+      [...rewards.values()].map(({ address, cycle, role, blocks, wei }) => ({
+        key: { address: blobOf(address), cycle, role: REWARD_ROLES.indexOf(role) },
+        sums: { blocks, wei },
+      })),
+    ),
+    add(
+      'proof_hour',
+      [...proofHours].map(([hour, { headers, work }]) => ({ key: { hour }, sums: { headers, work } })),
+    ),
+    add(
+      'proof_miner',
+      [...proofMiners].flatMap(([day, miners]) =>
+        [...miners].map(([miner, headers]) => ({ key: { day, miner: blobOf(miner) }, sums: { headers } })),
+      ),
+    ),
   )
-  for (const { address } of rows.filter(isGone)) await writes.run('DELETE FROM producer WHERE address = ?', address)
-}
-
-/** `sign` -1 takes the sums off; an hour, or a miner's day, without headers has no row. */
-export const addProofs = async (
-  writes: SqlWrites,
-  { proofHours, proofMiners }: IndexTotals,
-  sign: 1 | -1,
-): Promise<void> => {
-  const hours = await writes.lookUp(
-    'SELECT * FROM proof_hour WHERE hour = ?',
-    [...proofHours.keys()].map(hour => [hour]),
-  )
-  const byHour = new Map(hours.map(row => [numberColumn(row, 'hour'), row]))
-  const hourRows = [...proofHours].map(([hour, { headers, work }]) => {
-    const before = byHour.get(hour)
-    return {
-      hour,
-      headers: (before ? numberColumn(before, 'headers') : 0) + sign * headers,
-      work: ((before ? bigintColumn(before, 'work') : 0n) + BigInt(sign) * work).toString(),
-    }
-  })
-  await writes.put('proof_hour', hourRows)
-  const mined = [...proofMiners].flatMap(([day, miners]) =>
-    [...miners].map(([miner, headers]) => ({ day, miner: blobOf(miner), headers })),
-  )
-  const found = await writes.lookUp(
-    'SELECT * FROM proof_miner WHERE day = ? AND miner = ?',
-    mined.map(({ day, miner }) => [day, miner]),
-  )
-  const byMiner = new Map(found.map(row => [`${row['day']}${hexColumn(row, 'miner')}`, numberColumn(row, 'headers')]))
-  const minerRows = mined.map(({ day, miner, headers }) => ({
-    day,
-    miner,
-    headers: (byMiner.get(`${day}${bytesToHex(miner)}`) ?? 0) + sign * headers,
-  }))
-  await writes.put('proof_miner', minerRows)
-  if (sign > 0) return
-  await writes.run('DELETE FROM proof_hour WHERE headers = 0')
-  await writes.run('DELETE FROM proof_miner WHERE headers = 0')
 }
 
 export const addCounters = async (writes: SqlWrites, counters: ReadonlyMap<string, number>): Promise<void> => {

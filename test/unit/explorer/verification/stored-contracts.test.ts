@@ -5,8 +5,9 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isCoded } from '@tandem/base/errors.ts'
+import { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
 import { SqliteContracts } from '@tandem/explorer/store/sqlite/sqlite-contracts.ts'
-import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
+import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { CompilerList } from '@tandem/explorer/verification/compiler/compiler-list.ts'
 import { createdCode } from '@tandem/explorer/verification/verification.ts'
 import { expect, onTestFinished, test } from 'vitest'
@@ -69,7 +70,7 @@ test('verified contracts survive restarts and an index that is built again', asy
   const first = new SqliteContracts(path)
   await first.writeContract(CONTRACT)
   await first.close()
-  const index = new SqliteIndex({ path: indexPath })
+  const index = new SqlIndex(new SqliteDatabase({ path: indexPath }))
   await index.append(new RandomBlocks({ seed: 1 }).chain(5))
   await index.rollback(-1)
   await index.close()

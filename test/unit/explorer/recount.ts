@@ -1,8 +1,16 @@
-import { addToTotals, emptyTotals, type IndexTotals, otherTransfers, rewardKey, rowCounts } from '../index-totals.ts'
-import { readRecords } from './read-records.ts'
-import { toAccountRow, toDayRow, toHolderRow, toRewardRow, toTokenRow } from './rows.ts'
-import { SkipPointers } from './skip-pointers.ts'
-import { blobOf, hexColumn, type SqlReads, type SqlRow } from './sql-database.ts'
+import {
+  addToTotals,
+  emptyTotals,
+  type IndexTotals,
+  otherTransfers,
+  rewardKey,
+  rowCounts,
+} from '@tandem/explorer/store/index-totals.ts'
+import { readRecords } from '@tandem/explorer/store/sql/read-records.ts'
+import { toAccountRow, toDayRow, toHolderRow, toRewardRow, toTokenRow } from '@tandem/explorer/store/sql/rows.ts'
+import { SkipPointers } from '@tandem/explorer/store/sql/skip-pointers.ts'
+import { blobOf, hexColumn, type SqlReads, type SqlRow } from '@tandem/explorer/store/sql/sql-database.ts'
+import type { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
 
 /** Key of a sum, and its values. */
 type Sum = readonly [key: string | number, ...values: readonly unknown[]]
@@ -125,8 +133,7 @@ const differences = (what: string, stored: ReadonlyMap<string, string>, counted:
       : [`${what} ${key}: stored ${stored.get(key) ?? 'nothing'}, counted ${counted.get(key) ?? 'nothing'}`],
   )
 
-/** Returns stored sums that differ from the rows of the blocks. Holds every address in memory: for tests and repair. */
-export const recountDifferences = async (reads: SqlReads): Promise<readonly string[]> => {
+const recountDifferences = async (reads: SqlReads): Promise<readonly string[]> => {
   const totals = emptyTotals()
   const pointers = new SkipPointers(true)
   for await (const record of readRecords(reads, 0, Number.MAX_SAFE_INTEGER)) {
@@ -140,3 +147,6 @@ export const recountDifferences = async (reads: SqlReads): Promise<readonly stri
   }
   return found
 }
+
+/** Differences between the running sums of an index and a count from its rows; empty when there are none. */
+export const recount = ({ database }: SqlIndex): Promise<readonly string[]> => database.transaction(recountDifferences)
