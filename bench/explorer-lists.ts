@@ -7,11 +7,11 @@ import { createRandom } from '@tandem/base/random.ts'
 import { createApiServer } from '@tandem/explorer/api/api-server.ts'
 import type { ChainSource } from '@tandem/explorer/chain/rpc-chain.ts'
 import { PriceService } from '@tandem/explorer/price/price-service.ts'
+import { openContractFile } from '@tandem/explorer/store/open-contracts.ts'
 import { type IndexDatabase, openIndex, openIndexReader } from '@tandem/explorer/store/open-index.ts'
 import { PostgresDatabase } from '@tandem/explorer/store/postgres/postgres-database.ts'
 import { SKIP_ROWS, skipList } from '@tandem/explorer/store/sql/skip-pointers.ts'
 import type { SqlWrites } from '@tandem/explorer/store/sql/sql-database.ts'
-import { SqliteContracts } from '@tandem/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { createVerification } from '@tandem/explorer/verification/verification.ts'
 import { testGenesis } from '../test/support/chain.ts'
@@ -183,7 +183,7 @@ const measure = async (database: IndexDatabase): Promise<void> => {
   const nowMs = (): number => 1_735_689_600_000
   const refuse = (): Promise<never> => Promise.reject(new Error('not asked here'))
   const node = { gasPriceWei: async () => 1n, council: async () => [], committee: refuse, rpc: async () => '{}' }
-  const contracts = new SqliteContracts(':memory:')
+  const contracts = openContractFile(':memory:')
   const context = {
     ...{ index, source, node, nowMs },
     verification: createVerification({ index, source, contracts, node, nowMs, logger: silentLogger }),

@@ -9,9 +9,9 @@ import { createApiServer } from '@tandem/explorer/api/api-server.ts'
 import { Indexer, type IndexerState } from '@tandem/explorer/indexer/indexer.ts'
 import { TRANSFER_TOPIC } from '@tandem/explorer/indexer/token-logs.ts'
 import { PriceService } from '@tandem/explorer/price/price-service.ts'
+import { openContractFile } from '@tandem/explorer/store/open-contracts.ts'
 import { type IndexDatabase, openIndex, openIndexReader } from '@tandem/explorer/store/open-index.ts'
 import type { BlockRecord, TransferRecord } from '@tandem/explorer/store/records.ts'
-import { SqliteContracts } from '@tandem/explorer/store/sqlite/sqlite-contracts.ts'
 import { createVerification } from '@tandem/explorer/verification/verification.ts'
 import { putBlock } from '../src/chain/store/put-block.ts'
 import { NETWORKS } from '../src/config/networks.ts'
@@ -241,7 +241,7 @@ const measureLists = async (source: LocalChain, database: IndexDatabase): Promis
   const refuse = async (): Promise<never> => {
     throw new Error('not asked here')
   }
-  const contracts = new SqliteContracts(':memory:')
+  const contracts = openContractFile(':memory:')
   const nowMs = (): number => 0
   const node = { gasPriceWei: async () => 1n, council: refuse, committee: refuse, rpc: refuse }
   const context = {

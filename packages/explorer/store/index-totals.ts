@@ -59,7 +59,7 @@ export interface DayTotals {
   readonly active: Map<Hex, number>
 }
 
-export interface ProducerTotals {
+interface ProducerTotals {
   mined: number
   proposed: number
   minedWei: bigint

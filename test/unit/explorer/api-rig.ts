@@ -3,8 +3,8 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import type { ApiContext } from '@tandem/explorer/api/api-route.ts'
 import { createApiServer } from '@tandem/explorer/api/api-server.ts'
 import { PriceService } from '@tandem/explorer/price/price-service.ts'
+import { openContractFile } from '@tandem/explorer/store/open-contracts.ts'
 import { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
-import { SqliteContracts } from '@tandem/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { createVerification } from '@tandem/explorer/verification/verification.ts'
 import type { FastifyInstance } from 'fastify'
@@ -44,7 +44,7 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
       return output && bytesToHex(output)
     }
     const nowMs = (): number => 1_735_689_600_000
-    const contracts = new SqliteContracts(':memory:')
+    const contracts = openContractFile(':memory:')
     const node: ApiContext['node'] = {
       gasPriceWei: async () => 27_500_000_000n,
       council: async () => council.map(member => ({ ...member, isActive: true, startBlock: 0 })),

@@ -2,9 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
-import { openContracts } from '@tandem/explorer/store/open-contracts.ts'
+import { openContractFile, openContracts } from '@tandem/explorer/store/open-contracts.ts'
 import { openIndex } from '@tandem/explorer/store/open-index.ts'
-import { SqliteContracts } from '@tandem/explorer/store/sqlite/sqlite-contracts.ts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { POSTGRES_MISSING, type PostgresServer, startPostgres } from '../../support/explorer/postgres-server.ts'
 import { RandomBlocks } from './random-blocks.ts'
@@ -59,7 +58,7 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
 
   test('what was acknowledged, or taken over from a file, survives the end of the database at that moment', async () => {
     const { database, path, index } = await opened()
-    const file = new SqliteContracts(path)
+    const file = openContractFile(path)
     await file.writeContract(storedContract({ address: two, name: 'Two' }))
     await file.close()
     await index.close()
@@ -80,7 +79,7 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
 
   test('contracts of an earlier file are taken over once, and replace none', async () => {
     const { database, path, index } = await opened()
-    const file = new SqliteContracts(path)
+    const file = openContractFile(path)
     await file.writeContract(storedContract({ address: one, name: 'Old' }))
     await file.writeContract(storedContract({ address: two, name: 'Two' }))
     await file.close()

@@ -1,6 +1,6 @@
-/** Thrown as CodedError when an index cannot be opened. */
+/** Thrown as CodedError when an index, or a file of verified contracts, cannot be opened. */
 export type IndexStoreError = {
-  readonly code: 'INDEX_TOO_NEW'
+  readonly code: 'INDEX_TOO_NEW' | 'CONTRACTS_TOO_NEW'
   readonly path: string
   readonly found: number
   readonly known: number
@@ -150,3 +150,8 @@ export const BLOCK_TABLES = [
   'reward',
   'skip_pointer',
 ] as const
+
+/** Of the file of verified contracts. */
+export const CONTRACT_MIGRATIONS: readonly string[] = [
+  'CREATE TABLE IF NOT EXISTS contract (address BLOB PRIMARY KEY, name TEXT NOT NULL, record TEXT NOT NULL) WITHOUT ROWID',
+]

@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, namingFile } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
-import { type IndexStoreError, MIGRATIONS } from '../sql/schema.ts'
+import { CONTRACT_MIGRATIONS, type IndexStoreError, MIGRATIONS } from '../sql/schema.ts'
 import { blobOf, type SqlDatabase, type SqlRow, type SqlValue, type SqlWrites } from '../sql/sql-database.ts'
 
 export interface SqliteOptions {
@@ -11,6 +11,8 @@ export interface SqliteOptions {
   readonly readOnly?: boolean
   /** Temporary index: nothing waits for the disk. */
   readonly ephemeral?: boolean
+  /** It holds verified contracts, which nothing can be made from again: writes wait for the disk. */
+  readonly isApart?: boolean
 }
 
 const CACHE_KILOBYTES = 32 * 1_024
@@ -36,14 +38,16 @@ const indexUnreadable = (error: unknown, path: string): CodedError<IndexUnreadab
   )
 }
 
-/** Migrates an index to the newest layout. Throws INDEX_TOO_NEW. */
-const migrate = (database: DatabaseSync, path: string): void => {
+/** Migrates a file to the newest layout. Throws INDEX_TOO_NEW and CONTRACTS_TOO_NEW. */
+const migrate = (database: DatabaseSync, { path, isApart = false }: SqliteOptions): void => {
   const { user_version: found } = database.prepare('PRAGMA user_version').get() as { user_version: number }
-  if (found > MIGRATIONS.length)
-    throw new CodedError<IndexStoreError>({ code: 'INDEX_TOO_NEW', path, found, known: MIGRATIONS.length })
-  for (let version = found; version < MIGRATIONS.length; version++) {
+  const migrations = isApart ? CONTRACT_MIGRATIONS : MIGRATIONS
+  const { length: known } = migrations
+  if (found > known)
+    throw new CodedError<IndexStoreError>({ code: isApart ? 'CONTRACTS_TOO_NEW' : 'INDEX_TOO_NEW', path, found, known })
+  for (let version = found; version < known; version++) {
     database.exec('BEGIN IMMEDIATE')
-    database.exec(MIGRATIONS[version] as string)
+    database.exec(migrations[version] as string)
     database.exec(`PRAGMA user_version = ${version + 1}`)
     database.exec('COMMIT')
   }
@@ -56,36 +60,40 @@ interface TableLayout {
   readonly bytes: ReadonlySet<string>
 }
 
-/** Index in one SQLite file, with its prepared statements. Its methods are synchronous inside: use it in a separate thread. */
+/** Index, or verified contracts, in one SQLite file, with its prepared statements. Its methods are synchronous inside: use it in a separate thread. */
 export class SqliteDatabase implements SqlDatabase, SqlWrites {
   readonly #database: DatabaseSync
+  readonly #path: string
   readonly #statements = new Map<string, StatementSync>()
   readonly #layouts = new Map<string, TableLayout>()
   #writing: Promise<unknown> = Promise.resolve()
 
-  /** Throws INDEX_TOO_NEW and INDEX_UNREADABLE. */
+  /** Throws INDEX_TOO_NEW, CONTRACTS_TOO_NEW and INDEX_UNREADABLE. */
   constructor(options: SqliteOptions) {
-    const { path, readOnly = false } = options
+    const { path, readOnly = false, isApart = false } = options
+    this.#path = path
     if (path !== ':memory:' && !readOnly) makeFolder(dirname(path))
     this.#database = namingFile(path, () => new DatabaseSync(path, { readOnly, timeout: BUSY_MS }))
     try {
       namingFile(path, () => this.#prepareFile(options))
     } catch (error) {
       this.#database.close()
-      throw indexUnreadable(error, path) ?? error
+      throw (isApart ? undefined : indexUnreadable(error, path)) ?? error
     }
   }
 
-  #prepareFile({ path, readOnly = false, ephemeral = false }: SqliteOptions): void {
+  #prepareFile(options: SqliteOptions): void {
+    const { readOnly = false, ephemeral = false, isApart = false } = options
     // No memory map: a file that is cut short would end the process without a word.
     this.#database.exec(
       `PRAGMA cache_size = -${CACHE_KILOBYTES}; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`,
     )
     if (readOnly) return
     // The write-ahead log keeps the file consistent when the process ends; data lost in a power failure is indexed again.
-    this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${ephemeral ? 'OFF' : 'NORMAL'}`)
+    const synchronous = isApart ? 'FULL' : ephemeral ? 'OFF' : 'NORMAL'
+    this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`)
     this.#database.exec(`PRAGMA wal_autocheckpoint = ${LOGGED_PAGES}`)
-    migrate(this.#database, path)
+    migrate(this.#database, options)
   }
 
   async all(sql: string, ...values: readonly SqlValue[]): Promise<SqlRow[]> {
@@ -159,7 +167,9 @@ export class SqliteDatabase implements SqlDatabase, SqlWrites {
       return result
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
-      throw error
+      return namingFile(this.#path, () => {
+        throw error
+      })
     }
   }
 

@@ -5,8 +5,8 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isCoded } from '@tandem/base/errors.ts'
+import { openContractFile } from '@tandem/explorer/store/open-contracts.ts'
 import { SqlIndex } from '@tandem/explorer/store/sql/sql-index.ts'
-import { SqliteContracts } from '@tandem/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteDatabase } from '@tandem/explorer/store/sqlite/sqlite-database.ts'
 import { CompilerList } from '@tandem/explorer/verification/compiler/compiler-list.ts'
 import { createdCode } from '@tandem/explorer/verification/verification.ts'
@@ -27,9 +27,9 @@ const CONTRACT = storedContract()
 /** Writes three contracts, one after the other, and prints which were acknowledged. */
 const PROGRAM = `
 const [store, support] = process.argv.slice(1)
-const { SqliteContracts } = await import(store)
+const { openContractFile } = await import(store)
 const { storedContract } = await import(support)
-const contracts = new SqliteContracts(process.env.FAILING_DISK_FOLDER + '/contracts.sqlite')
+const contracts = openContractFile(process.env.FAILING_DISK_FOLDER + '/contracts.sqlite')
 const outcomes = []
 for (const digit of process.env.CONTRACTS) {
   const writing = contracts.writeContract(storedContract({ address: '0x' + digit.repeat(40) }))
@@ -45,7 +45,7 @@ test.skipIf(why !== undefined)(
     const dir = folder()
     const disk = new FailingDisk(dir)
     onTestFinished(() => disk.remove())
-    const modules = ['packages/explorer/store/sqlite/sqlite-contracts.ts', 'test/unit/explorer/stored-contract.ts']
+    const modules = ['packages/explorer/store/open-contracts.ts', 'test/unit/explorer/stored-contract.ts']
     const run = (digits: string): readonly string[] => {
       const args = ['--input-type=module', '-e', PROGRAM, ...modules.map(name => join(ROOT, name))]
       const env = { ...process.env, ...disk.env, CONTRACTS: digits }
@@ -58,7 +58,7 @@ test.skipIf(why !== undefined)(
     disk.fail('EIO', disk.seen - first, 1)
     const path = join(dir, 'contracts.sqlite')
     expect(run('345')).toEqual(['written', path, path])
-    const contracts = new SqliteContracts(path)
+    const contracts = openContractFile(path)
     for (const digit of [1, 2, 3]) expect(await contracts.contract(`0x${String(digit).repeat(40)}`)).toBeDefined()
     await contracts.close()
   },
@@ -67,7 +67,7 @@ test.skipIf(why !== undefined)(
 test('verified contracts survive restarts and an index that is built again', async () => {
   const dir = folder()
   const [indexPath, path] = [join(dir, 'index.sqlite'), join(dir, 'contracts.sqlite')]
-  const first = new SqliteContracts(path)
+  const first = openContractFile(path)
   await first.writeContract(CONTRACT)
   await first.close()
   const index = new SqlIndex(new SqliteDatabase({ path: indexPath }))
@@ -75,7 +75,7 @@ test('verified contracts survive restarts and an index that is built again', asy
   await index.rollback(-1)
   await index.close()
   rmSync(indexPath)
-  const again = new SqliteContracts(path)
+  const again = openContractFile(path)
   expect(await again.contract(CONTRACT.address)).toEqual(CONTRACT)
   expect(await again.contractName(CONTRACT.address)).toBe('A')
   expect(await again.contractCount()).toBe(1)
