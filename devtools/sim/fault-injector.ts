@@ -19,13 +19,12 @@ export class FaultInjector {
 
   /** Ends all faults, and prevents later ones. */
   heal(): void {
-    const { network, proofNetwork, members } = this.#cluster
+    const { networks, members } = this.#cluster
     this.#isHealed = true
     this.#cluster.eclipsed.clear()
     this.#cluster.unanswered.clear()
     this.#cluster.note(() => `all is well from here on`)
-    network.heal(FAULTLESS)
-    proofNetwork.heal(FAULTLESS)
+    for (const network of networks) network.heal(FAULTLESS)
     for (const member of members.values()) {
       member.disarm()
       member.setClockSkew(0)
@@ -43,8 +42,7 @@ export class FaultInjector {
       case 'partition': {
         counts.partitions++
         cluster.note(() => `the network splits off ${fault.side.join(' ')}${fault.oneWay ? ', one way' : ''}`)
-        for (const network of [cluster.network, cluster.proofNetwork])
-          queue.at(endMs, network.partition(fault.side, fault.oneWay))
+        for (const network of cluster.networks) queue.at(endMs, network.partition(fault.side, fault.oneWay))
         return
       }
       case 'answers':

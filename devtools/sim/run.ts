@@ -84,7 +84,10 @@ const summary = (totals: Totals, seconds: number): string => {
   const n = (value: number) => value.toLocaleString('en')
   const { seeds, heights, events, virtualMs } = totals
   const faults = (
-    ['crashes', 'partitions', 'pauses', 'clockJumps', 'lost', 'duplicated', 'byzantineMessages', 'malformed'] as const
+    [
+      ...['crashes', 'partitions', 'pauses', 'clockJumps', 'heightsLeft', 'forgeries'],
+      ...['lost', 'duplicated', 'byzantineMessages', 'malformed'],
+    ] as const
   )
     .map(name => `${n(totals[name])} ${name}`)
     .join(', ')

@@ -10,6 +10,7 @@ import { decodeProofHeader, type ProofHeader } from '../../src/primitives/proof-
 import { firstProofState } from '../../src/rules/proof/proof-header.ts'
 import { ByzantineNode, type OpenHeight, type Script } from './byzantine/byzantine-node.ts'
 import { SCRIPTS } from './byzantine/scripts.ts'
+import { falseBlocks, falseHead } from './byzantine/serving.ts'
 import { InvariantChecker } from './check/invariants.ts'
 import { Pace } from './check/pace.ts'
 import { ProofAudit } from './check/proof-audit.ts'
@@ -18,6 +19,7 @@ import { createWallClock } from './member/clock.ts'
 import { Disk } from './member/disk.ts'
 import { GENESIS_HASH, GENESIS_HEAD, Ledger } from './member/ledger.ts'
 import { SimMember } from './member/sim-member.ts'
+import { encodeBlocks, type SyncMessage, sealedRange } from './member/sim-sync.ts'
 import { decodeEnvelope, describeMessage, type Envelope, short } from './network/envelope.ts'
 import { EventQueue } from './network/event-queue.ts'
 import { SimNetwork } from './network/sim-network.ts'
@@ -42,10 +44,21 @@ export class SimCluster {
   readonly topology: Topology
   /** Gossip of proof headers; of its own, so that it changes no delay of other messages. */
   readonly proofNetwork: SimNetwork<Uint8Array>
+  /** Heads, requests for blocks and responses. */
+  readonly syncNetwork: SimNetwork<SyncMessage>
   readonly proofs: ProofAudit
   readonly members = new Map<number, SimMember>()
   readonly pace: Pace | null
-  readonly counts = { crashes: 0, partitions: 0, pauses: 0, clockJumps: 0, malformed: 0, byzantineMessages: 0 }
+  readonly counts = {
+    crashes: 0,
+    partitions: 0,
+    pauses: 0,
+    clockJumps: 0,
+    heightsLeft: 0,
+    forgeries: 0,
+    malformed: 0,
+    byzantineMessages: 0,
+  }
   /** Members that hear only Byzantine nodes. */
   readonly eclipsed = new Set<number>()
   /** Members that get no block that they ask for. */
@@ -60,6 +73,7 @@ export class SimCluster {
   readonly #council: CommitteePort
   readonly #proofParams: ChainParams
   readonly #byzantineNodes = new Map<number, ByzantineNode>()
+  readonly #ledgers: Ledger[] = []
   #includedProof: ProofHeader | undefined
 
   constructor(plan: Plan, lines: number) {
@@ -88,6 +102,8 @@ export class SimCluster {
     this.network = new SimNetwork({ ...links, seed, deliver })
     const deliverProof = (from: number, to: number, encoded: Uint8Array) => this.#deliverProof(from, to, encoded)
     this.proofNetwork = new SimNetwork({ ...links, seed: seed + PROOF_LINKS, deliver: deliverProof })
+    const deliverSync = (from: number, to: number, message: SyncMessage) => this.#deliverSync(from, to, message)
+    this.syncNetwork = new SimNetwork({ ...links, seed: seed + SYNC_LINKS, deliver: deliverSync })
     const isConnected = (one: number, other: number) => this.#isConnected(one, other)
     this.topology = new Topology({ size, relays, addresses, isConnected })
     for (let node = 0; node < size + relays; node++)
@@ -137,6 +153,27 @@ export class SimCluster {
     this.members.get(to)?.receiveProof(encoded, from)
   }
 
+  #deliverSync(from: number, to: number, message: SyncMessage): void {
+    this.trace.add(this.queue.nowMs)
+    const byzantineNode = this.#byzantineNodes.get(to)
+    if (byzantineNode === undefined) this.members.get(to)?.receiveSync(message, from)
+    else if (message.type === 'head')
+      this.syncNetwork.post(to, from, {
+        type: 'head',
+        number: falseHead(byzantineNode, from, message.number, this.height),
+      })
+    else if (message.type === 'getBlocks') {
+      const sealed = falseBlocks(byzantineNode, from, sealedRange(this.#longest, message.range))
+      if (sealed !== undefined)
+        this.syncNetwork.post(to, from, { type: 'blocks', id: message.id, bytes: encodeBlocks(sealed) })
+    }
+  }
+
+  /** Chain of a member that has all blocks. */
+  get #longest(): Pick<Ledger, 'blocks'> {
+    return [...this.#ledgers].reduce((a, b) => (b.number > a.number ? b : a))
+  }
+
   #miners(): SimMiners {
     return new SimMiners({
       queue: this.queue,
@@ -151,7 +188,7 @@ export class SimCluster {
   }
 
   #member(node: number): SimMember {
-    const { seed, blockTimeMs, roundTimeoutMs, executionMs, slow, heldBlocks } = this.#plan
+    const { seed, blockTimeMs, roundTimeoutMs, executionMs, slow, heldBlocks, blockSync } = this.#plan
     const { topology } = this
     const random = createRandom(seed * 1_009 + node)
     const ledger = new Ledger({
@@ -166,6 +203,7 @@ export class SimCluster {
         const { block } = committed
         const { number } = block.header
         this.checker.decided(node, committed)
+        this.members.get(node)?.committed()
         this.note(() => `member ${node} commits ${short(block.hash)} at ${number}${describeProofs(block)}`)
         const [last] = block.proofHeaders.slice(-1)
         if (last !== undefined) this.#includedProof = decodeProofHeader(last)
@@ -173,6 +211,7 @@ export class SimCluster {
         this.#opened({ number: number + 1, parent: ledger.head(), state, proof, includedProof: this.#includedProof })
       },
     })
+    this.#ledgers.push(ledger)
     return new SimMember({
       node,
       neighbours: topology.neighbours(node),
@@ -188,6 +227,13 @@ export class SimCluster {
       isHonest: address => !this.#byzantine.has(this.#keys.addresses.indexOf(address)),
       send: (to, envelope) => this.network.post(node, to, envelope),
       isAnswered: to => !this.unanswered.has(to),
+      blockSync: blockSync
+        ? {
+            post: (to, message) => this.syncNetwork.post(node, to, message),
+            counts: this.counts,
+            random: createRandom(seed * 1_109 + node),
+          }
+        : null,
       sendProof: (to, encoded) => this.proofNetwork.post(node, to, encoded),
       reachable: members => {
         const reached = this.#reached(node)
@@ -244,10 +290,14 @@ export class SimCluster {
     return { speaksFor: [this.#keys.addresses[neighbour] as Hex], reaches: this.#reached(neighbour) }
   }
 
+  get networks(): readonly Pick<SimNetwork<unknown>, 'partition' | 'separate' | 'heal'>[] {
+    return [this.network, this.proofNetwork, this.syncNetwork]
+  }
+
   /** Cuts a member off from all honest ones; returns the function that ends it. */
   eclipse(node: number): () => void {
     const honest = [...this.members.keys()].filter(other => other !== node)
-    const ends = [this.network, this.proofNetwork].map(network => network.separate(node, honest))
+    const ends = this.networks.map(network => network.separate(node, honest))
     this.eclipsed.add(node)
     return () => {
       this.eclipsed.delete(node)
@@ -289,8 +339,9 @@ export class SimCluster {
   }
 }
 
-/** Difference of the seeds of the two networks. */
+/** Differences of the seeds of the other networks. */
 const PROOF_LINKS = 0x4000_0000
+const SYNC_LINKS = 0x2000_0000
 
 const describeProofs = ({ proofHeaders }: Block): string =>
   proofHeaders.length === 0

@@ -82,6 +82,12 @@ export class BodyRequests {
     if (message.type === 'proposal') this.#at(message.number).proposed.add(message.round)
   }
 
+  /** The process has left its height: what it accepted for that one is gone, but for its own. Messages of later heights stay. */
+  left(): void {
+    for (const { votes, changes, sealed, named } of this.#heights.values())
+      for (const gone of [votes, changes, sealed, named]) gone.clear()
+  }
+
   /** The first commit of each sender and round counts, unless it is of a round too far from that of the process. */
   #committed({ number, round, blockHash, sender }: Commit, open: number): void {
     const { votes, sealed } = this.#at(number)

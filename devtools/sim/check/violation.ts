@@ -1,6 +1,6 @@
 /**
  * Invariants of a run (docs/design/consensus.md#invariants); `gave up` is a failed engine, `prompt`, `jump`, `body` and `requests` its
- * rules of the state machine, `pace` and `waste` the cost of slow blocks, `proof` the proof headers of decided blocks, and `omission` the vote rule and the gossip
+ * rules of the state machine, `sync` an honest peer of block sync that is blamed, `pace` and `waste` the cost of slow blocks, `proof` the proof headers of decided blocks, and `omission` the vote rule and the gossip
  * of pending ones.
  */
 const RULES = [
@@ -20,6 +20,7 @@ const RULES = [
   'prompt',
   'body',
   'requests',
+  'sync',
   'memory',
   'liveness',
   'rounds',

@@ -27,6 +27,7 @@ import {
   WAL_FILE,
   WATERMARK_FILE,
 } from './sim-process.ts'
+import { SimSync, type SimSyncOptions, type SyncMessage } from './sim-sync.ts'
 
 interface SimMemberOptions extends ProcessEnvironment {
   readonly neighbours: readonly number[]
@@ -36,6 +37,8 @@ interface SimMemberOptions extends ProcessEnvironment {
   /** False where blocks that another node asked for do not arrive. */
   readonly isAnswered: (to: number) => boolean
   readonly sendProof: (to: number, encoded: Uint8Array) => void
+  /** Network and random numbers of block sync; null: without it. */
+  readonly blockSync: Pick<SimSyncOptions, 'post' | 'random' | 'counts'> | null
   /** Number of reachable nodes, without this one. */
   readonly reachable: (members: readonly Hex[]) => number
   /** Members for which a neighbour speaks, and those it says to reach. */
@@ -78,6 +81,11 @@ export class SimMember {
   #betrayals = new BetrayalsHeard()
   #relayed = new RelayedStatements()
   #armed: Armed | null = null
+  #sync: SimSync | null = null
+  /** Its engine has left the height for blocks of others. */
+  #isAway = false
+  /** Heights whose messages it has forgotten. */
+  #heights = 0
 
   constructor(options: SimMemberOptions) {
     this.node = options.node
@@ -110,11 +118,9 @@ export class SimMember {
     const { node, queue, checker, note } = this.#options
     const host = new SimMachine(queue, point => this.#mayDie(point))
     this.#host = host
-    this.#quorumTracker = new QuorumTracker()
-    this.#rounds = new RoundChangesSeen()
+    this.#forgetHeight()
     this.#bodies = new KeptBodies()
     this.#requests = this.#bodyRequests(host)
-    this.#betrayals = new BetrayalsHeard()
     this.#relayed = new RelayedStatements()
     note(() => `member ${node} starts`)
     startProcess(host, this.#options, { consensus: this.#port(host), proofs: this.#proofPort(host) }).then(
@@ -123,11 +129,52 @@ export class SimMember {
         this.#engine = engine
         this.#pool = pool
         this.#demand(host, engine)
+        this.#startSync(host, engine)
       },
       error => {
         if (!host.isDead) checker.report('gave up', `member ${node} does not start: ${String(error)}`)
       },
     )
+  }
+
+  /** Forgets what it has heard about the open height: the engine has, too. */
+  #forgetHeight(): void {
+    this.#heights++
+    this.#quorumTracker = new QuorumTracker()
+    this.#rounds = new RoundChangesSeen()
+    this.#betrayals = new BetrayalsHeard()
+  }
+
+  #startSync(host: SimMachine, engine: ConsensusEngine): void {
+    const { blockSync, isHonest, keys, checker, node, note } = this.#options
+    if (blockSync === null) return
+    this.#sync = new SimSync({
+      ...this.#options,
+      ...blockSync,
+      host,
+      engine,
+      onForgery: (peer, reason) => {
+        if (!host.isDead && isHonest(keys.addresses[peer] as Hex))
+          checker.report('sync', `member ${node} blames honest member ${peer} for ${reason}`)
+      },
+      onLeft: isAway => {
+        if (host.isDead) return
+        note(() => `member ${node} ${isAway ? 'leaves' : 'has'} height ${this.number + 1}`)
+        this.#isAway = isAway
+        this.#forgetHeight()
+        this.#requests?.left()
+      },
+    })
+    this.#sync.start()
+  }
+
+  /** Called for each block of its chain. */
+  committed(): void {
+    this.#sync?.committed()
+  }
+
+  receiveSync(message: SyncMessage, from: number): void {
+    this.#host?.later(0, () => this.#sync?.receive(message, from))
   }
 
   /** In instant mode blocks need requests: here there always is one. */
@@ -163,6 +210,11 @@ export class SimMember {
     this.#host?.later(0, () => {
       if (this.#consensusListener === null) return
       // As the network does: blocks that are not needed are not decoded.
+      if (this.#isAway) {
+        this.#requests?.told(message)
+        this.#consensusListener.hear(message, String(from))
+        return
+      }
       const claim = claimOf(message)
       if (claim !== undefined && this.#consensusListener.validateClaim(claim, String(from)) !== 'accept') return
       const place = this.#isByzantine(message) ? this.#engine?.status() : undefined
@@ -232,15 +284,23 @@ export class SimMember {
       self: keys.addresses[node] as Hex,
       committee: number => council.committee(number),
       isOpen: number => ledger.committing < number,
-      soon: check => host.soon(REACTS_WITHIN_MS, check),
+      soon: check => this.#soonAtHeight(check, host),
       report: text => checker.report('requests', `member ${node} ${text}`),
+    })
+  }
+
+  /** Runs a check once the process must have reacted, unless its engine has left the height meanwhile. */
+  #soonAtHeight(check: () => void, host = this.#host): void {
+    const heights = this.#heights
+    host?.soon(REACTS_WITHIN_MS, () => {
+      if (heights === this.#heights) check()
     })
   }
 
   #mustFollow(number: number, round: number): void {
     const { checker, node, ledger } = this.#options
     if (round <= this.round) return
-    this.#host?.soon(REACTS_WITHIN_MS, () => {
+    this.#soonAtHeight(() => {
       if (ledger.committing < number && this.round < round)
         checker.report('jump', `member ${node} stays behind more than can be faulty, who are in ${number}/${round}`)
     })
@@ -249,7 +309,7 @@ export class SimMember {
   /** It has a quorum of commits and the block, so it must decide as soon as its log is durable. */
   #mustDecide(vote: Prepare | Commit): void {
     const { checker, node, ledger } = this.#options
-    this.#host?.soon(REACTS_WITHIN_MS, () => {
+    this.#soonAtHeight(() => {
       if (ledger.committing < vote.number)
         checker.report('prompt', `member ${node} has a quorum for ${describeMessage(vote)} and does not decide`)
     })
@@ -276,7 +336,7 @@ export class SimMember {
     const bodies = this.#bodies
     const askedMs = queue.nowMs
     if (!bodies.has(number, hash)) return
-    this.#host?.soon(REACTS_WITHIN_MS, () => {
+    this.#soonAtHeight(() => {
       if (ledger.committing < number && bodies.has(number, hash) && !bodies.isSent(hash, String(to), askedMs))
         checker.report('body', `member ${node} has no body of ${short(hash)} at ${number}, for which it voted last`)
     })
@@ -291,6 +351,8 @@ export class SimMember {
     this.#host = null
     this.#engine = null
     this.#pool = null
+    this.#sync = null
+    this.#isAway = false
     this.#proofListener = null
     this.#consensusListener = null
     disk.tear()

@@ -15,7 +15,7 @@ export const describePlan = (plan: Plan): readonly string[] => {
     byzantine,
     faults,
   } = plan
-  const { slow, mining, relays } = plan
+  const { slow, mining, relays, blockSync } = plan
   const percent = (share: number) => `${Math.round(share * 100)} %`
   const lines = [
     `${size} nodes, block time ${blockTimeMs} ms, round timeout ${roundTimeoutMs} ms, execution ${executionMs.toFixed(1)} ms${plan.realKeys ? ', real keys' : ''}`,
@@ -24,6 +24,7 @@ export const describePlan = (plan: Plan): readonly string[] => {
   ]
   if (plan.heldBlocks !== CONSENSUS_LIMITS.heldBlocks) lines.push(`members keep ${plan.heldBlocks} bodies of a height`)
   if (relays > 0) lines.push(`nodes ${size} to ${size + relays - 1} are relays, the only neighbours of members`)
+  if (blockSync) lines.push('members that are behind fetch ranges of blocks')
   if (slow !== null) {
     lines.push(`slow blocks take ${slow.blockMs} ms${slow.hostileMs > 0 ? ', so would a transaction of a client' : ''}`)
   }

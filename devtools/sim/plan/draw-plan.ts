@@ -67,6 +67,7 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
     slow: null,
     mining: null,
     heldBlocks: CONSENSUS_LIMITS.heldBlocks,
+    blockSync: false,
     realKeys: random.chance(REAL_KEYS),
     linkConditions: random.chance(chances.linkFaults) ? drawLinkConditions(random) : FAULTLESS,
     faults: drawFaults(setting, chances, random),
@@ -85,7 +86,8 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   const eclipsed = drawEclipse(withheld, chances, createRandom(seed * 1_051))
   const wiped = drawWiped(eclipsed, chances, createRandom(seed * 1_069))
   const stalled = drawStall(wiped, chances, createRandom(seed * 1_087))
-  return drawResting(stalled, chances, createRandom(seed * 1_063))
+  const synced = drawBlockSync(stalled, chances, createRandom(seed * 1_103))
+  return drawResting(synced, chances, createRandom(seed * 1_063))
 }
 
 /** A stream of its own: it changes nothing else of a seed's plan. Where slowness is all that is wrong, nothing else is slow or lies. */
@@ -141,6 +143,29 @@ const drawWithheld = (plan: Plan, { withheld }: Profile, random: Random): Plan =
       : [],
   )
   return { ...plan, size, byzantine, council: null, faults, blockTimeMs: random.pick([500, 1_000]) }
+}
+
+/** Some members are away for many blocks, and get none of those that their engines request. */
+const drawBlockSync = (plan: Plan, { blockSync }: Profile, random: Random): Plan => {
+  if (!random.chance(blockSync)) return plan
+  if (plan.faults.some(({ kind }) => kind === 'eclipse')) return { ...plan, blockSync: true }
+  const away = honestOf(plan).flatMap((node): readonly PlannedFault[] => {
+    if (!random.chance(0.4)) return []
+    const place = { node, atMs: random.below(8_000), forMs: 1_000 + random.below(9_000) }
+    const gap = random.chance(0.5)
+      ? ({ ...place, kind: 'crash', point: 'now', loses: 'nothing' } as const)
+      : ({ ...place, kind: 'pause' } as const)
+    return [gap, { ...place, forMs: place.forMs + random.below(10_000), kind: 'answers' }]
+  })
+  const faults = [...plan.faults, ...away].sort((a, b) => a.atMs - b.atMs)
+  return {
+    ...plan,
+    blockSync: true,
+    faults,
+    blockTimeMs: random.pick([250, 250, 500, 1_000]),
+    heights: 1_000,
+    faultsMs: 25_000,
+  }
 }
 
 /** A stream of its own as well. */

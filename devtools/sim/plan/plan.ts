@@ -74,6 +74,8 @@ export interface Plan {
   readonly mining: MiningPlan | null
   /** Bodies of one height that a member keeps. */
   readonly heldBlocks: number
+  /** Members that are behind fetch ranges of blocks, besides what their engine gets. */
+  readonly blockSync: boolean
   readonly realKeys: boolean
   readonly linkConditions: LinkConditions
   readonly faults: readonly PlannedFault[]

@@ -28,6 +28,8 @@ export interface Profile {
   readonly stall: number
   /** Members reach each other only through relays. */
   readonly relays: number
+  /** Members that were away for many blocks fetch them in ranges, also from Byzantine ones. */
+  readonly blockSync: number
   /** With changing validators: some members of a cycle take no turns as proposers. */
   readonly resting: number
 }
@@ -51,6 +53,7 @@ const NONE = {
   wiped: 0,
   stall: 0,
   relays: 0,
+  blockSync: 0,
   resting: 0,
 }
 
@@ -134,6 +137,21 @@ export const PROFILES = {
     },
     summary: 'members, some of them Byzantine, reach each other only through relays, which restart and are cut off',
   },
+  synced: {
+    ...{
+      ...NONE,
+      blockSync: 1,
+      eclipse: 0.25,
+      wiped: 0.25,
+      crashes: 0.5,
+      partitions: 0.4,
+      linkFaults: 0.6,
+      pauses: 0.3,
+      council: 0.4,
+      byzantine: 0.6,
+    },
+    summary: 'members that were away fetch ranges of blocks, some of them false, leave their height and open it again',
+  },
   swarm: {
     linkFaults: 0.7,
     partitions: 0.4,
@@ -153,6 +171,7 @@ export const PROFILES = {
     wiped: 0,
     stall: 0,
     relays: 0,
+    blockSync: 0,
     resting: 0.3,
     summary: 'any of all this, without relays',
   },

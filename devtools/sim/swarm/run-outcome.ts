@@ -20,6 +20,9 @@ export interface SimulationOutcome {
   readonly partitions: number
   readonly pauses: number
   readonly clockJumps: number
+  /** Heights left for blocks of block sync, and peers blamed for false ones. */
+  readonly heightsLeft: number
+  readonly forgeries: number
   readonly lost: number
   readonly duplicated: number
   readonly malformed: number
@@ -43,6 +46,8 @@ const SUMMED = [
   'partitions',
   'pauses',
   'clockJumps',
+  'heightsLeft',
+  'forgeries',
   'lost',
   'duplicated',
   'malformed',

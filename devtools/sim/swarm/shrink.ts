@@ -50,6 +50,7 @@ const SIMPLER: readonly ((plan: Plan) => Plan | null)[] = [
   plan => (plan.heights > 1 ? fewerHeights(plan, plan.heights - 1) : null),
   plan => (plan.council === null ? null : { ...plan, council: null }),
   plan => (plan.mining === null ? null : { ...plan, mining: null }),
+  plan => (plan.blockSync ? { ...plan, blockSync: false } : null),
   plan => (plan.realKeys ? { ...plan, realKeys: false } : null),
   plan => (plan.linkConditions === FAULTLESS ? null : { ...plan, linkConditions: FAULTLESS }),
   plan => (plan.linkConditions.loss === 0 ? null : { ...plan, linkConditions: { ...plan.linkConditions, loss: 0 } }),

@@ -73,7 +73,7 @@ export class BlockSync {
 
   /** Handles a pushed block: the one after the head is verified and adopted at once; any other only shows its sender's height. */
   async pushed({ number, ...sealed }: BlockAnnouncement & SealedBlock, from: string): Promise<void> {
-    const { network, committees, rules, isMember, clock, logger } = this.#options
+    const { network, committees, rules, pause, isMember, clock, logger } = this.#options
     const isWanted = () => !this.#isStopped && number === this.#next && !isMember()
     // One at a time, and none from a peer on hold.
     if (!isWanted() || this.#isReading || !this.#syncPeers.counts(from, clock.nowMs())) return this.consider()
@@ -83,6 +83,7 @@ export class BlockSync {
         from,
         first: number,
         rules: { ...rules, committees },
+        pause,
       })
       if (!isWanted()) return
       if (this.#run === undefined) this.#begin(fetchedBlocks)

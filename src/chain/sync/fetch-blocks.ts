@@ -50,13 +50,14 @@ interface FetchOptions {
   readonly among: (peer: string) => boolean
   readonly watch: (peer: string, event: RequestEvent) => void
   readonly rules: ClaimRules
+  readonly pause?: typeof sliceOver | undefined
 }
 
 /** Fetches the first blocks of a batch, as many as one peer has. Throws CodedError<RequestError>, or as `decodeFetchedBlocks`. */
 export const fetchBatch = async (
   network: BlockSource,
   { from: first, count }: BlockBatch,
-  { among, watch, rules }: FetchOptions,
+  { among, watch, rules, pause }: FetchOptions,
 ): Promise<FetchedBlocks> => {
   const { answer, from } = await network.request(
     'getBlocks',
@@ -69,7 +70,7 @@ export const fetchBatch = async (
       watch,
     },
   )
-  return decodeFetchedBlocks(network, answer, { from, first, rules })
+  return decodeFetchedBlocks(network, answer, { from, first, rules, pause })
 }
 
 /** Returns true when a peer claims to have this block. */
@@ -83,7 +84,7 @@ type FalseBlocksError = { readonly code: 'BLOCKS_FALSE'; readonly number: number
 export const decodeFetchedBlocks = async (
   network: Pick<BlockSource, 'reportForgery'>,
   sealed: readonly SealedBlock[],
-  { from, first, rules }: { readonly from: string; readonly first: number; readonly rules?: ClaimRules | undefined },
+  { from, first, rules, pause = sliceOver }: Partial<FetchOptions> & { readonly from: string; readonly first: number },
 ): Promise<FetchedBlocks> => {
   const certificate = sealed.at(-1)?.certificate
   assert(certificate !== undefined, 'a range holds a block')
@@ -93,8 +94,8 @@ export const decodeFetchedBlocks = async (
     const blocks: DecodedBlock[] = []
     for (const { block } of sealed) {
       blocks.push(decodeBlock(block))
-      const pause = sliceOver()
-      if (pause !== undefined) await pause
+      const over = pause()
+      if (over !== undefined) await over
     }
     return { range: { blocks, certificate }, from }
   } catch (error) {

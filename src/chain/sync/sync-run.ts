@@ -39,6 +39,8 @@ export interface BlockSyncOptions {
   readonly rules: Pick<RangeRules, 'domain' | 'recover' | 'certificates'>
   /** Recovers the senders, off this thread. */
   readonly withSenders: (block: DecodedBlock) => Promise<Block>
+  /** Slices of the thread's time (`sliceOver`, the default). */
+  readonly pause?: () => Promise<void> | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -171,11 +173,12 @@ export class SyncRun {
   }
 
   async #fetch(blockBatch: BlockBatch, mayAsk: (peer: string) => boolean): Promise<void> {
-    const { network, committees, rules, clock, logger } = this.#options
+    const { network, committees, rules, pause, clock, logger } = this.#options
     const syncPeers = this.#syncPeers
     try {
       const fetchedBlocks = await fetchBatch(network, blockBatch, {
         rules: { ...rules, committees },
+        pause,
         among: peer => syncPeers.counts(peer, clock.nowMs()) && mayAsk(peer),
         watch: (peer, event) => this.#watch(peer, event),
       })

@@ -31,12 +31,15 @@ export interface PeerAnswer<Name extends RequestName> {
   readonly from: string
 }
 
+/** Peers that may be asked. */
+type RequestHub = Pick<PeerSet, 'peers' | 'blame' | 'random'>
+
 /** Tries peers in turn until one responds, with fewer requests than a peer serves at once: the rest is for pings and the pool. */
 export class Requester {
-  readonly #hub: PeerSet
+  readonly #hub: RequestHub
   readonly #metrics: NetworkMetrics | undefined
 
-  constructor(hub: PeerSet, metrics: NetworkMetrics | undefined) {
+  constructor(hub: RequestHub, metrics: NetworkMetrics | undefined) {
     this.#hub = hub
     this.#metrics = metrics
   }

@@ -48,6 +48,8 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'one prepare repeated accepted as proof': fork(4, 1, 3),
   'a justification by one round change less than a quorum': fork(4, 1, 2),
   'prepares of another round accepted as proof': fork(4, 1, 4),
+  'adopted blocks end a quarantine': seed(2, 'gave up', 'synced'),
+  'ranges adopted without their certificates': seed(20, 'agreement', 'synced'),
   'no lock': fork(4, 1, 2),
   'no jump to the rounds of others': seed(3, 'jump'),
   'a jump after whoever is ahead most': seed(21, 'jump'),

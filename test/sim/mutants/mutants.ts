@@ -85,6 +85,15 @@ export const MUTANTS = {
     'vote.number === number && vote.round === prepared.round && ',
     'vote.number === number && ',
   ]),
+  'adopted blocks end a quarantine': mutant([
+    'consensus/engine/height-manager.ts',
+    'validator.decided({ block, certificate }, committee, true)',
+    'if (validator.decided({ block, certificate }, committee, false)) await this.#leaveQuarantine()',
+  ]),
+  'ranges adopted without their certificates': mutant(
+    ['chain/sync/sync-run.ts', ': rangeFault(beginning, { ...rules, parent, committees })', ': null'],
+    ['chain/sync/fetch-blocks.ts', 'return reason === null ? null : { number, reason }', 'return null'],
+  ),
   'no lock': mutant([
     'consensus/core/rounds.ts',
     'const { prepared, config } = ctx.height',
