@@ -1,5 +1,5 @@
 import { assert } from '@tandem/base/assert.ts'
-import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { decodeOrMalformed, malformed } from './rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from './rlp/rlp.ts'
@@ -33,17 +33,25 @@ export interface Header {
 
 /** keccak256 of the empty RLP list: `sha3Uncles` of every block, and the hash of an empty list of proof headers or evidence. */
 export const EMPTY_LIST_HASH: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
+/** Root of the receipts or transactions of an empty block. */
+export const EMPTY_TRIE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 export const ZERO_NONCE: Hex = '0x0000000000000000'
+
+const USUAL_WORDS: readonly Hex[] = [EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, ZERO_HASH, ZERO_NONCE]
+const USUAL_BYTES: ReadonlyMap<Hex, Uint8Array> = new Map(USUAL_WORDS.map(word => [word, hexToBytes(word)]))
+
+/** Bytes of a word of a header, for reading only: most words of an empty block's are converted once. */
+export const wordBytes = (word: Hex): Uint8Array => USUAL_BYTES.get(word) ?? hexToBytes(word)
 
 /** Fields of the header in encoding order; a fork's members follow only where it is active. */
 export const headerItems = (header: Header): readonly RlpItem[] => {
   const items: RlpItem[] = [
     hexToBytes(header.parentHash),
-    hexToBytes(header.sha3Uncles),
+    wordBytes(header.sha3Uncles),
     hexToBytes(header.miner),
     hexToBytes(header.stateRoot),
-    hexToBytes(header.transactionsRoot),
-    hexToBytes(header.receiptsRoot),
+    wordBytes(header.transactionsRoot),
+    wordBytes(header.receiptsRoot),
     header.logsBloom,
     uintItem(header.difficulty),
     uintItem(header.number),
@@ -51,8 +59,8 @@ export const headerItems = (header: Header): readonly RlpItem[] => {
     uintItem(header.gasUsed),
     uintItem(header.timestamp),
     header.extraData,
-    hexToBytes(header.mixHash),
-    hexToBytes(header.nonce),
+    wordBytes(header.mixHash),
+    wordBytes(header.nonce),
   ]
   const later = laterItems(header)
   let present = later.length

@@ -1,6 +1,7 @@
 import { finishSlicedWork, partCounter, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { bytesToHex, freeLarge, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256, keccak256Parts } from '../crypto/hash.ts'
+import { EMPTY_TRIE_ROOT } from './header.ts'
 import { encodeInParts, encodeReceipt, type Receipt } from './receipt/receipt.ts'
 import { lengthOfLength, rlpListBytes, writeRlpHeader } from './rlp/rlp.ts'
 import type { DecodedTransaction } from './transaction/transaction.ts'
@@ -30,7 +31,6 @@ export function* receiptsRootParts(receipts: readonly Receipt[]): SlicedWork<Hex
  * bottom and never stored.
  */
 
-const EMPTY_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 /** rlp(index) of one byte ends here. */
 const SINGLE_BYTE = 0x80
 /** Reference to a node: its encoding below 32 bytes, else 0xa0 and its hash. */
@@ -39,12 +39,12 @@ const BRANCH_BYTES = 3 + 16 * MAX_REFERENCE + 1
 const EXTENSION_BYTES = 2 + 8 + MAX_REFERENCE
 const LEAF_HEAD_BYTES = 5 + 8 + 5
 
-/** Root over `items`, each the bytes stored for its index; EMPTY_ROOT for none. */
+/** Root over `items`, each the bytes stored for its index; EMPTY_TRIE_ROOT for none. */
 export const orderedRoot = (items: readonly Uint8Array[]): Hex => finishSlicedWork(orderedRootParts(items))
 
 /** The same in parts: the items may be tens of megabytes. */
 function* orderedRootParts(items: readonly Uint8Array[]): SlicedWork<Hex> {
-  if (items.length === 0) return EMPTY_ROOT
+  if (items.length === 0) return EMPTY_TRIE_ROOT
   const reference = Buffer.allocUnsafe(MAX_REFERENCE)
   const builder = new Builder(items)
   const size =

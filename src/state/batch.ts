@@ -33,6 +33,8 @@ export const SLOT_BYTES = 64
 export const KIND = { delete: 0, put: 1, putCleared: 2, keep: 3 } as const
 
 const FIRST_CAPACITY = 4_096
+/** Memory of a packer that has finished, for the next one. */
+let idle: Buffer | undefined
 
 interface AccountOptions {
   /** Drops the account's earlier storage before the slots of this batch are put. */
@@ -60,7 +62,10 @@ export class BatchPacker {
   /** `bytes`: initial capacity, when the size is known approximately. */
   constructor(options: { readonly hashed?: boolean; readonly bytes?: number } = {}) {
     this.hashed = options.hashed ?? false
-    this.bytes = Buffer.allocUnsafeSlow(Math.max(options.bytes ?? 0, FIRST_CAPACITY))
+    const size = options.bytes ?? 0
+    this.bytes =
+      size <= FIRST_CAPACITY && idle !== undefined ? idle : Buffer.allocUnsafeSlow(Math.max(size, FIRST_CAPACITY))
+    if (this.bytes === idle) idle = undefined
     this.view = viewOf(this.bytes)
   }
 
@@ -116,7 +121,10 @@ export class BatchPacker {
     view.setUint32(0, this.accounts, true)
     view.setUint32(4, this.slots, true)
     view.setBigUint64(8, this.hashed ? 1n : 0n, true)
-    const buffer = (bytes.buffer as ArrayBuffer).transfer(this.at)
+    const isSmall = bytes.byteLength === FIRST_CAPACITY
+    const memory = bytes.buffer as ArrayBuffer
+    const buffer = isSmall ? memory.slice(0, this.at) : memory.transfer(this.at)
+    if (isSmall) idle = bytes
     const storageOf = this.storageOf.slice()
     // Most packers make one batch.
     this.bytes = Buffer.alloc(0)

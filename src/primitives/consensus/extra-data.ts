@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { undefinedIfCoded } from '@tandem/base/errors.ts'
-import type { Header } from '../header.ts'
+import { type Header, wordBytes } from '../header.ts'
 import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlp } from '../rlp/rlp.ts'
 import { type RlpCursor, readWholeList } from '../rlp/rlp-cursor.ts'
@@ -31,9 +31,9 @@ export const encodeExtraData = (extra: ExtraData): Uint8Array =>
     extra.vanity,
     hexToBytes(extra.proposer),
     extra.parentCertificate === null ? [] : certificateItem(extra.parentCertificate),
-    hexToBytes(extra.proofTip),
-    hexToBytes(extra.proofHeadersHash),
-    hexToBytes(extra.evidenceRoot),
+    wordBytes(extra.proofTip),
+    wordBytes(extra.proofHeadersHash),
+    wordBytes(extra.evidenceRoot),
   ])
 
 /** Decodes the extraData of a header from outside: undefined when malformed. */

@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
-import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
-import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
+import { concatBytes, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
 
 /* Cycle c has blocks c * cycleBlocks + 1 .. (c + 1) * cycleBlocks (docs/design/council.md#cycles); genesis counts to cycle 0. */
 
@@ -33,12 +33,12 @@ export const nextSeed = (previousSeed: Hex, proofTip: Hex, cycle: number): Hex =
 export const firstSeed = (genesisHash: Hex): Hex => nextSeed(genesisHash, ZERO_HASH, 0)
 
 /** DIFFICULTY/PREVRANDAO of a block: keccak256(seed of its cycle, number as u64). Known a cycle ahead, so unsuitable for lotteries. */
-export const prevRandao = (seed: Hex, number: number): Hex =>
-  bytesToHex(keccak256(concatBytes(hexToBytes(seed), u64(number))))
+export const prevRandao = (seed: Hex, number: number): Hex => keccak256Hex(concatBytes(hexToBytes(seed), u64(number)))
 
 /** Encodes a number in eight bytes, big-endian. */
 export const u64 = (value: number): Uint8Array => {
-  const out = new Uint8Array(8)
-  asBuffer(out).writeBigUInt64BE(BigInt(value))
+  const out = Buffer.alloc(8)
+  out.writeUInt32BE(Math.floor(value / 0x1_0000_0000), 0)
+  out.writeUInt32BE(value % 0x1_0000_0000, 4)
   return out
 }
