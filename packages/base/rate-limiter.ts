@@ -1,3 +1,4 @@
+import { getOrMake } from './get-or-make.ts'
 import { Lru } from './lru.ts'
 import { type Quota, TokenBucket } from './token-bucket.ts'
 
@@ -34,10 +35,6 @@ export class RateLimiter {
   }
 
   #bucket(sender: string, nowMs: number): TokenBucket {
-    const known = this.#buckets.get(sender)
-    if (known !== undefined) return known
-    const bucket = new TokenBucket(this.#quota, nowMs)
-    this.#buckets.set(sender, bucket)
-    return bucket
+    return getOrMake(this.#buckets, sender, () => new TokenBucket(this.#quota, nowMs))
   }
 }

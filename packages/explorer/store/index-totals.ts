@@ -1,5 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import {
   type BlockRecord,
   counterpartOf,
@@ -169,14 +170,8 @@ const minedOf = ({ miner, minerWei, minerCredits }: BlockRecord): ReadonlyMap<He
   return mined
 }
 
-const producer = ({ producers }: IndexTotals, address: Hex): ProducerTotals => {
-  let found = producers.get(address)
-  if (found === undefined) {
-    found = { mined: 0, proposed: 0, minedWei: 0n, proposedWei: 0n }
-    producers.set(address, found)
-  }
-  return found
-}
+const producer = ({ producers }: IndexTotals, address: Hex): ProducerTotals =>
+  getOrMake(producers, address, () => ({ mined: 0, proposed: 0, minedWei: 0n, proposedWei: 0n }))
 
 export const rewardKey = ({ address, cycle, role }: Pick<RewardTotals, 'address' | 'cycle' | 'role'>): string =>
   `${address} ${cycle} ${role}`
@@ -186,57 +181,31 @@ const addReward = (
   of: Pick<RewardTotals, 'address' | 'cycle' | 'role'>,
   wei: bigint,
 ): void => {
-  const key = rewardKey(of)
-  const found = rewards.get(key) ?? { ...of, blocks: 0, wei: 0n }
-  rewards.set(key, found)
+  const found = getOrMake(rewards, rewardKey(of), () => ({ ...of, blocks: 0, wei: 0n }))
   found.blocks++
   found.wei += wei
 }
 
 const dayTotals = ({ days }: IndexTotals, record: BlockRecord): DayTotals => {
-  const number = dayOf(record.timestamp)
-  let day = days.get(number)
-  if (day === undefined) {
-    day = {
-      blocks: 0,
-      transactions: 0,
-      gasUsed: 0n,
-      valueWei: 0n,
-      feesWei: 0n,
-      burntWei: 0n,
-      gasPriceSum: 0n,
-      firstTimestamp: record.timestamp,
-      lastTimestamp: record.timestamp,
-      active: new Map(),
-    }
-    days.set(number, day)
-  }
+  const { timestamp } = record
+  const day = getOrMake(days, dayOf(timestamp), () => ({
+    ...{ blocks: 0, transactions: 0, gasUsed: 0n, valueWei: 0n, feesWei: 0n, burntWei: 0n, gasPriceSum: 0n },
+    ...{ firstTimestamp: timestamp, lastTimestamp: timestamp, active: new Map<Hex, number>() },
+  }))
   day.blocks++
   day.transactions += record.transactions.length
   day.gasUsed += record.gasUsed
   day.feesWei += record.feesWei
   day.burntWei += record.burntWei
-  day.lastTimestamp = record.timestamp
+  day.lastTimestamp = timestamp
   return day
 }
 
 const account = ({ accounts }: IndexTotals, address: Hex, record: BlockRecord): AccountTotals => {
-  let found = accounts.get(address)
-  if (found === undefined) {
-    found = {
-      transactions: 0,
-      sent: 0,
-      received: 0,
-      transfers: 0,
-      internal: 0,
-      creation: null,
-      firstBlock: record.number,
-      lastBlock: record.number,
-      firstDay: dayOf(record.timestamp),
-      contractDay: null,
-    }
-    accounts.set(address, found)
-  }
+  const found = getOrMake(accounts, address, () => ({
+    ...{ transactions: 0, sent: 0, received: 0, transfers: 0, internal: 0, creation: null, contractDay: null },
+    ...{ firstBlock: record.number, lastBlock: record.number, firstDay: dayOf(record.timestamp) },
+  }))
   found.lastBlock = record.number
   return found
 }
@@ -272,13 +241,8 @@ const countActive = ({ active }: DayTotals, address: Hex): void => {
 }
 
 const tokenTotals = ({ tokens }: IndexTotals, token: Hex, standard: TokenStandard): TokenTotals => {
-  let found = tokens.get(token)
-  if (found === undefined) {
-    const byStandard = { 'ERC-20': 0, 'ERC-721': 0, 'ERC-1155': 0 }
-    found = { standard, transfers: 0, byStandard, supplyChanged: false }
-    tokens.set(token, found)
-  }
-  return found
+  const byStandard = { 'ERC-20': 0, 'ERC-721': 0, 'ERC-1155': 0 }
+  return getOrMake(tokens, token, () => ({ standard, transfers: 0, byStandard, supplyChanged: false }))
 }
 
 /** Number of transfers of another standard than the one that the token is listed with. */
@@ -293,8 +257,7 @@ const addTransfer = (totals: IndexTotals, record: BlockRecord, transfer: Transfe
   if (from === ZERO_ADDRESS || to === ZERO_ADDRESS) found.supplyChanged = true
   account(totals, token, record).contractDay ??= dayOf(record.timestamp)
   for (const party of new Set([from, to])) if (party !== ZERO_ADDRESS) account(totals, party, record).transfers++
-  const owners = totals.holders.get(token) ?? new Map<Hex, bigint>()
-  totals.holders.set(token, owners)
+  const owners = getOrMake(totals.holders, token, () => new Map<Hex, bigint>())
   if (from !== ZERO_ADDRESS) owners.set(from, (owners.get(from) ?? 0n) - amount)
   if (to !== ZERO_ADDRESS) owners.set(to, (owners.get(to) ?? 0n) + amount)
 }
@@ -311,11 +274,9 @@ const addInternal = (totals: IndexTotals, record: BlockRecord, transfer: Interna
 }
 
 const addProof = ({ proofHours, proofMiners }: IndexTotals, { timestamp, difficulty, miner }: ProofRecord): void => {
-  const hour = proofHours.get(hourOf(timestamp)) ?? { headers: 0, work: 0n }
-  proofHours.set(hourOf(timestamp), hour)
+  const hour = getOrMake(proofHours, hourOf(timestamp), () => ({ headers: 0, work: 0n }))
   hour.headers++
   hour.work += difficulty
-  const miners = proofMiners.get(dayOf(timestamp)) ?? new Map<Hex, number>()
-  proofMiners.set(dayOf(timestamp), miners)
+  const miners = getOrMake(proofMiners, dayOf(timestamp), () => new Map<Hex, number>())
   miners.set(miner, (miners.get(miner) ?? 0) + 1)
 }

@@ -1,4 +1,5 @@
 import { bigintToBytes, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { defined } from '@tandem/base/defined.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
 import type { CallMessage } from '../../evm/calls/message/call-args.ts'
 import type { AccessListEntry, Authorization } from '../../primitives/transaction/transaction.ts'
@@ -156,18 +157,6 @@ export const checkCallArgs = (args: TransactionArgs): void => {
 /** Builds the message that a call executes. */
 export const callMessageFromArgs = (args: TransactionArgs): CallMessage => {
   checkCallArgs(args)
-  return {
-    from: args.from ?? ZERO_ADDRESS,
-    to: args.to ?? null,
-    value: args.value ?? 0n,
-    data: args.data ?? EMPTY_BYTES,
-    ...(args.gas !== undefined && { gas: args.gas }),
-    ...(args.gasPrice !== undefined && { gasPrice: args.gasPrice }),
-    ...(args.maxFeePerGas !== undefined && { maxFeePerGas: args.maxFeePerGas }),
-    ...(args.maxPriorityFeePerGas !== undefined && { maxPriorityFeePerGas: args.maxPriorityFeePerGas }),
-    ...(args.accessList !== undefined && { accessList: args.accessList }),
-    ...(args.authorizationList !== undefined && { authorizationList: args.authorizationList }),
-    ...(args.nonce !== undefined && { nonce: args.nonce }),
-    ...(args.chainId !== undefined && { chainId: args.chainId }),
-  }
+  const { type: _, from = ZERO_ADDRESS, to = null, value = 0n, data = EMPTY_BYTES, ...rest } = args
+  return { from, to, value, data, ...defined(rest) }
 }

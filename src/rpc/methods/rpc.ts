@@ -1,4 +1,5 @@
 import { toQuantity } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { BOOLEAN_SCHEMA, data, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { INTEGER_SCHEMA, listOf, objectOf, STRING_SCHEMA, strings } from '../codecs/schemas.ts'
@@ -81,14 +82,8 @@ export const net = {
 
 /** The document never changes, and building it takes a thousand times as long as sending it. */
 const documents = new WeakMap<MethodDescriptions, RawJson>()
-const documentOf = (methods: MethodDescriptions): RawJson => {
-  let document = documents.get(methods)
-  if (document === undefined) {
-    document = new RawJson(JSON.stringify(openRpcDocument(methods)))
-    documents.set(methods, document)
-  }
-  return document
-}
+const documentOf = (methods: MethodDescriptions): RawJson =>
+  getOrMake(documents, methods, () => new RawJson(JSON.stringify(openRpcDocument(methods))))
 
 /** Methods that describe the endpoint. */
 export const rpc = {

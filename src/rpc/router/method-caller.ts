@@ -2,6 +2,7 @@ import { Cancelled } from '@tandem/base/async/cancellation.ts'
 import { composeStream, StreamBroken } from '@tandem/base/async/chunk-stream.ts'
 import type { FairSemaphore, Release } from '@tandem/base/async/fair-semaphore.ts'
 import type { ClientBudget } from '@tandem/base/client-budget.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import {
@@ -120,9 +121,7 @@ export class MethodCaller {
   }
 
   #slotOf(slot: Slot): FairSemaphore {
-    const known = this.#slots.get(slot) ?? createSlots(slot.limits, slot.what)
-    this.#slots.set(slot, known)
-    return known
+    return getOrMake(this.#slots, slot, ({ limits, what }) => createSlots(limits, what))
   }
 
   /** Returns the method with results that count in the work of their client while they are read, where that makes them. */

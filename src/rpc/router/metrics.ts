@@ -1,3 +1,4 @@
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Budgets } from './budgets.ts'
 
@@ -32,13 +33,7 @@ interface Declared extends RpcMetrics {
 const declared = new WeakMap<Metrics, Declared>()
 
 /** Counts and times per method, shared by the ports of a node. Unknown methods are not counted, so the labels are bounded. */
-export const createRpcMetrics = (metrics: Metrics): Declared => {
-  const known = declared.get(metrics)
-  if (known !== undefined) return known
-  const made = declare(metrics)
-  declared.set(metrics, made)
-  return made
-}
+export const createRpcMetrics = (metrics: Metrics): Declared => getOrMake(declared, metrics, declare)
 
 const declare = (metrics: Metrics): Declared => {
   const calls = metrics.counter({ name: 'rpc_calls_total', help: 'Calls answered', labels: ['method'] })
@@ -85,11 +80,7 @@ const declare = (metrics: Metrics): Declared => {
     start: () => performance.now(),
     end(method, startedMs, ok) {
       const ms = performance.now() - startedMs
-      let tally = tallies.get(method)
-      if (tally === undefined) {
-        tally = { calls: 0, failures: 0, busyMs: 0 }
-        tallies.set(method, tally)
-      }
+      const tally = getOrMake(tallies, method, () => ({ calls: 0, failures: 0, busyMs: 0 }))
       tally.calls++
       tally.busyMs += ms
       if (!ok) tally.failures++

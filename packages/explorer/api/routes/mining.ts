@@ -1,4 +1,5 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { proofForkHeight, secondsOf } from '../../chain/rules.ts'
 import { checksumAddress } from '../../keccak.ts'
 import type { BlockRow } from '../../store/sql/rows.ts'
@@ -86,11 +87,8 @@ interface Mined {
 /** Blocks and earnings by miner, over blocks newest first. */
 const minedBy = (blocks: readonly BlockRow[]): ReadonlyMap<Hex, Mined> => {
   const miners = new Map<Hex, Mined>()
-  const minedAt = (address: Hex, number: number): Mined => {
-    const mined = miners.get(address) ?? { blocks: 0, rewardsWei: 0n, lastBlock: number }
-    miners.set(address, mined)
-    return mined
-  }
+  const minedAt = (address: Hex, number: number): Mined =>
+    getOrMake(miners, address, () => ({ blocks: 0, rewardsWei: 0n, lastBlock: number }))
   for (const { miner, minerWei, minerCredits, number } of blocks) {
     for (const { address, amountWei } of minerCredits) minedAt(address, number).rewardsWei += amountWei
     if (miner === ZERO_ADDRESS) continue

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import pg, { type Pool, type PoolClient, type QueryResult, type TypeParsers } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { EXPLORER_LIMITS } from '../../limits.ts'
@@ -190,11 +191,10 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   #ask(client: PoolClient, sql: string, values: readonly SqlValue[]): Promise<QueryResult<SqlRow>> {
-    let statement = this.#statements.get(sql)
-    if (statement === undefined) {
-      statement = { name: `q${this.#statements.size}`, text: numbered(sql) }
-      this.#statements.set(sql, statement)
-    }
+    const statement = getOrMake(this.#statements, sql, () => ({
+      name: `q${this.#statements.size}`,
+      text: numbered(sql),
+    }))
     return client.query<SqlRow>({ ...statement, values: [...values] })
   }
 
@@ -202,8 +202,7 @@ export class PostgresDatabase implements SqlDatabase {
   #lookUpQuery(sql: string, keys: readonly (readonly SqlValue[])[]): Query | undefined {
     const [first] = keys
     if (first === undefined) return undefined
-    const text = this.#lookUps.get(sql) ?? lookUpText(sql, first)
-    this.#lookUps.set(sql, text)
+    const text = getOrMake(this.#lookUps, sql, () => lookUpText(sql, first))
     return [text, first.map((_, part) => arrayText(keys.map(key => key[part] as SqlValue)))]
   }
 

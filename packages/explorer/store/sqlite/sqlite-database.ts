@@ -3,6 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, namingFile } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { CONTRACT_MIGRATIONS, type IndexStoreError, MIGRATIONS } from '../sql/schema.ts'
 import { blobOf, type SqlDatabase, type SqlRow, type SqlValue, type SqlWrites } from '../sql/sql-database.ts'
 
@@ -198,25 +199,17 @@ export class SqliteDatabase implements SqlDatabase, SqlWrites {
   }
 
   #layoutOf(table: string): TableLayout {
-    let layout = this.#layouts.get(table)
-    if (layout === undefined) {
+    return getOrMake(this.#layouts, table, () => {
       const columns = this.#database.prepare('SELECT name, type, pk FROM pragma_table_info(?) ORDER BY pk').all(table)
       const named = (rows: typeof columns): readonly string[] => rows.map(({ name }) => name as string)
-      layout = {
+      return {
         key: named(columns.filter(({ pk }) => Number(pk) > 0)),
         bytes: new Set(named(columns.filter(({ type }) => type === 'BLOB'))),
       }
-      this.#layouts.set(table, layout)
-    }
-    return layout
+    })
   }
 
   #prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql)
-      this.#statements.set(sql, statement)
-    }
-    return statement
+    return getOrMake(this.#statements, sql, () => this.#database.prepare(sql))
   }
 }

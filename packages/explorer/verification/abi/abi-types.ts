@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { keccak256Hex } from '../../keccak.ts'
 
 /** A type of the contract ABI. */
@@ -96,11 +97,8 @@ const entriesOf: Readonly<Record<AbiKind, WeakMap<readonly unknown[], ReadonlyMa
 }
 
 /** Functions, events or errors of an ABI by the hash of their signature. */
-export const abiEntries = (abi: readonly unknown[], kind: AbiKind): ReadonlyMap<Hex, AbiFunction> => {
-  const entries = entriesOf[kind].get(abi) ?? readEntries(abi, kind)
-  entriesOf[kind].set(abi, entries)
-  return entries
-}
+export const abiEntries = (abi: readonly unknown[], kind: AbiKind): ReadonlyMap<Hex, AbiFunction> =>
+  getOrMake(entriesOf[kind], abi, () => readEntries(abi, kind))
 
 const readEntries = (abi: readonly unknown[], kind: AbiKind): ReadonlyMap<Hex, AbiFunction> => {
   const entries = new Map<Hex, AbiFunction>()

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Council } from '../../../chain/council/council.ts'
 import type { ChainParams } from '../../../config/networks.ts'
@@ -91,10 +92,5 @@ const filesOf = (file: SyncedFile, metrics: ConsensusMetrics | undefined): FileS
 /** Signers by key: a development chain starts an engine after each revert, and the address costs a curve multiplication. */
 const signers = new WeakMap<Uint8Array, ValidatorSigner>()
 
-export const signerOf = (key: Uint8Array): ValidatorSigner => {
-  const known = signers.get(key)
-  if (known !== undefined) return known
-  const signer = { address: addressFromPrivateKey(key), sign: (digest: Uint8Array) => sign(digest, key) }
-  signers.set(key, signer)
-  return signer
-}
+export const signerOf = (key: Uint8Array): ValidatorSigner =>
+  getOrMake(signers, key, () => ({ address: addressFromPrivateKey(key), sign: digest => sign(digest, key) }))

@@ -1,5 +1,6 @@
 import { Mutex } from '@tandem/base/async/mutex.ts'
 import { bytesEqual, concatBytes, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { keccak256 } from '../../../crypto/hash.ts'
 import { impersonationSignature } from '../../../primitives/transaction/impersonation.ts'
 import type { DecodedTransaction } from '../../../primitives/transaction/transaction.ts'
@@ -114,19 +115,12 @@ export const signTransaction = async (
 /** One mutex per account of a wallet; wallets hold few accounts. */
 const turns = new WeakMap<Wallet, Map<Hex, Mutex>>()
 
-const mutexOf = (wallet: Wallet, account: Hex): Mutex => {
-  let accounts = turns.get(wallet)
-  if (accounts === undefined) {
-    accounts = new Map()
-    turns.set(wallet, accounts)
-  }
-  let mutex = accounts.get(account)
-  if (mutex === undefined) {
-    mutex = new Mutex()
-    accounts.set(account, mutex)
-  }
-  return mutex
-}
+const mutexOf = (wallet: Wallet, account: Hex): Mutex =>
+  getOrMake(
+    getOrMake(turns, wallet, () => new Map()),
+    account,
+    () => new Mutex(),
+  )
 
 /** Signs and submits. The account's mutex is held from nonce to pool, so no other transaction takes the same nonce. */
 export const sendTransaction = async (context: Context, from: Hex, args: TransactionArgs): Promise<Hex> => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { subscriberOf } from '@tandem/base/address.ts'
 import type { Cancellation } from '@tandem/base/async/cancellation.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { RateLimiter } from '@tandem/base/rate-limiter.ts'
 import type { Quota } from '@tandem/base/token-bucket.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
@@ -92,11 +93,7 @@ export class Clients {
   }
 
   #ofConnection(socket: RequestOrigin['socket']): ClientIdentity {
-    const known = this.#known.get(socket)
-    if (known !== undefined) return known
-    const identity = identityOf(socket.remoteAddress ?? '', undefined)
-    this.#known.set(socket, identity)
-    return identity
+    return getOrMake(this.#known, socket, () => identityOf(socket.remoteAddress ?? '', undefined))
   }
 
   #admit(request: RequestOrigin): ClientIdentity | undefined {
@@ -108,12 +105,8 @@ export class Clients {
   }
 
   #limiterFor(apiKey: ApiKey): RateLimiter {
-    const known = this.#limiterOfKey.get(apiKey)
-    if (known !== undefined) return known
     const { perSecond } = apiKey
-    const limiter = new RateLimiter({ perSecond, burst: 2 * perSecond }, 1)
-    this.#limiterOfKey.set(apiKey, limiter)
-    return limiter
+    return getOrMake(this.#limiterOfKey, apiKey, () => new RateLimiter({ perSecond, burst: 2 * perSecond }, 1))
   }
 }
 

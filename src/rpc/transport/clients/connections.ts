@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import type { Place } from '@tandem/base/fair-places.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { BODIES_FULL, type Budgets } from '../../router/budgets.ts'
 import { type Clients, clientIdOf } from './clients.ts'
@@ -164,11 +165,7 @@ export class Connections {
   }
 
   #ownerOf(client: string): Owner {
-    const known = this.#owners.get(client)
-    if (known !== undefined) return known
-    const owner: Owner = { connections: new Set(), waiting: 0 }
-    this.#owners.set(client, owner)
-    return owner
+    return getOrMake(this.#owners, client, () => ({ connections: new Set(), waiting: 0 }))
   }
 }
 

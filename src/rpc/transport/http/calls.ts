@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { ClientBudget } from '@tandem/base/client-budget.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { acceptsGzip } from '@tandem/web/negotiation.ts'
 import { DEV_LIMITS } from '../../../config/limits/chain.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
@@ -167,16 +168,14 @@ const endUnread = (response: ServerResponse, bytes: number, answers: ClientBudge
 const cancellations = new WeakMap<Socket, Cancellation>()
 
 /** Cancellation of a connection: cancelled when it closes. */
-export const cancellationOf = (socket: Socket): Cancellation => {
-  const known = cancellations.get(socket)
-  if (known !== undefined) return known
-  const cancellation = new Cancellation()
-  cancellations.set(socket, cancellation)
-  // A connection that is already closed emits no event.
-  if (socket.destroyed) cancellation.cancel()
-  else socket.once('close', () => cancellation.cancel())
-  return cancellation
-}
+export const cancellationOf = (socket: Socket): Cancellation =>
+  getOrMake(cancellations, socket, () => {
+    const cancellation = new Cancellation()
+    // A connection that is already closed emits no event.
+    if (socket.destroyed) cancellation.cancel()
+    else socket.once('close', () => cancellation.cancel())
+    return cancellation
+  })
 
 /** Path of the URL of a request. */
 export const pathOfUrl = (url: string): string => {
