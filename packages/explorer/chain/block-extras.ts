@@ -86,22 +86,17 @@ export class TandemReads implements ExtraReads {
   async decision(number: number): Promise<Decision> {
     const certificate = await this.#node.call('native_getCertificate', toQuantity(number))
     if (certificate.isNull) return { round: null, committee: await this.#committee(number), committers: null }
-    const addresses = (name: string) =>
-      certificate
-        .member(name)
-        .items()
-        .map(member => member.hex(20))
     return {
       round: certificate.member('round').whole(0),
-      committee: addresses('committee'),
-      committers: addresses('signers'),
+      committee: certificate.member('committee').hexes(20),
+      committers: certificate.member('signers').hexes(20),
     }
   }
 
   /** Committee in the order of its members' indexes: that of proposals turns by one with every block. */
   async #committee(number: number): Promise<readonly Hex[] | null> {
     const found = await this.#node.call('native_getCommittee', toQuantity(number)).catch(undefinedIfRefused)
-    const members = found?.items().map(member => member.hex(20)) ?? []
+    const members = found?.hexes(20) ?? []
     if (members.length === 0) return null
     const first = members.length - (number % members.length)
     return [...members.slice(first), ...members.slice(0, first)]

@@ -3,25 +3,25 @@ import { uint64FromBigint } from '@tandem/base/uint64.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import {
   type BlockInternalTransfer,
+  type BlockRecord,
   type FailedExecution,
   INTERNAL_KINDS,
-  type MinerCredit,
   type ProofRecord,
 } from '../store/records.ts'
 import { invalidResult, type NodeValue } from './node-value.ts'
-import type { Authorization, Block, BlockHeader, Log, LogEntry, Receipt, Transaction } from './types.ts'
 
-/* Values from the results of JSON-RPC methods. Each read throws NODE_ANSWER_INVALID. */
+/* Values from the results of JSON-RPC methods, whose types are those of types.ts. Each read throws NODE_ANSWER_INVALID. */
 
-export const headerFrom = (block: NodeValue): BlockHeader => {
+export const headerFrom = (block: NodeValue) => {
   const hex = (name: string, bytes: number) => block.member(name).hex(bytes)
-  const [proposer, baseFee, miner] = [block.member('proposer'), block.member('baseFeePerGas'), hex('miner', 20)]
+  const miner = hex('miner', 20)
   return {
     number: block.member('number').integer(),
     hash: hex('hash', 32),
     parentHash: hex('parentHash', 32),
     timestamp: block.member('timestamp').integer(),
-    proposer: proposer.isNull ? miner : proposer.hex(20),
+    /** Member that proposed the block; the miner on chains without proposers. */
+    proposer: block.member('proposer').orNull(value => value.hex(20)) ?? miner,
     miner,
     stateRoot: hex('stateRoot', 32),
     transactionsRoot: hex('transactionsRoot', 32),
@@ -29,57 +29,57 @@ export const headerFrom = (block: NodeValue): BlockHeader => {
     extraData: block.member('extraData').data(),
     gasLimit: block.member('gasLimit').quantity(),
     gasUsed: block.member('gasUsed').quantity(),
-    baseFeePerGas: baseFee.isNull ? 0n : baseFee.quantity(),
+    /** 0n before London. */
+    baseFeePerGas: block.member('baseFeePerGas').orNull(value => value.quantity()) ?? 0n,
   }
 }
 
 /** The block with a number, with whole transactions. */
-export const blockFrom = (value: NodeValue, number: number): Block => {
+export const blockFrom = (value: NodeValue, number: number) => {
   const header = headerFrom(value)
   if (header.number !== number) throw invalidResult(`block ${header.number} instead of ${number}`)
   return {
     ...header,
     size: value.member('size').integer(),
-    transactions: value.member('transactions').items().map(transactionFrom),
+    transactions: value.member('transactions').list(transactionFrom),
   }
 }
 
-export const transactionFrom = (value: NodeValue): Transaction => {
+export const transactionFrom = (value: NodeValue) => {
   const type = value.member('type').integer()
-  const to = value.member('to')
   const price = (name: string): bigint => value.member(type >= 2 ? name : 'gasPrice').quantity()
   return {
     hash: value.member('hash').hex(32),
     type,
     from: value.member('from').hex(20),
-    to: to.isNull ? null : to.hex(20),
+    to: value.member('to').orNull(address => address.hex(20)),
     nonce: uint64FromBigint(value.member('nonce').quantity()),
     gasLimit: value.member('gas').quantity(),
+    /** Legacy and type 1: both are gasPrice. */
     maxFeePerGas: price('maxFeePerGas'),
     maxPriorityFeePerGas: price('maxPriorityFeePerGas'),
     value: value.member('value').quantity(),
     data: value.member('input').bytes(),
-    accessList: accessListFrom(value.member('accessList')),
-    ...(type === 4 && { authorizationList: value.member('authorizationList').items().map(authorizationFrom) }),
+    accessList: value.member('accessList').orNull(accessListFrom) ?? [],
+    ...(type === 4 && { authorizationList: value.member('authorizationList').list(authorizationFrom) }),
     v: value.member('v').quantity(),
+    /** Big-endian, without leading zeros. */
     r: value.member('r').word(),
     s: value.member('s').word(),
   }
 }
 
-const accessListFrom = (list: NodeValue): Transaction['accessList'] =>
-  list.isNull
-    ? []
-    : list.items().map(entry => ({
-        address: entry.member('address').hex(20),
-        storageKeys: entry
-          .member('storageKeys')
-          .items()
-          .map(key => key.hex(32)),
-      }))
+const accessListFrom = (list: NodeValue) =>
+  list.list(entry => ({
+    address: entry.member('address').hex(20),
+    storageKeys: entry.member('storageKeys').hexes(32),
+  }))
 
-const authorizationFrom = (value: NodeValue): Authorization => ({
+/** Authorization to run other code for an account, as signed (EIP-7702). */
+export const authorizationFrom = (value: NodeValue) => ({
+  /** 0: of any chain. */
   chainId: value.member('chainId').quantity(),
+  /** Account whose code runs; the zero address ends the delegation. */
   address: value.member('address').hex(20),
   nonce: value.member('nonce').quantity(),
   yParity: value.member('yParity').integer(),
@@ -87,16 +87,14 @@ const authorizationFrom = (value: NodeValue): Authorization => ({
   s: value.member('s').word(),
 })
 
-const logFrom = (value: NodeValue): Log => ({
+export const logFrom = (value: NodeValue) => ({
   address: value.member('address').hex(20),
-  topics: value
-    .member('topics')
-    .items()
-    .map(topic => topic.hex(32)),
+  topics: value.member('topics').hexes(32),
   data: value.member('data').bytes(),
 })
 
-export const logEntryFrom = (value: NodeValue): LogEntry => ({
+/** Log with its place in the chain. */
+export const logEntryFrom = (value: NodeValue) => ({
   ...logFrom(value),
   blockNumber: value.member('blockNumber').integer(),
   blockHash: value.member('blockHash').hex(32),
@@ -105,26 +103,26 @@ export const logEntryFrom = (value: NodeValue): LogEntry => ({
   logIndex: value.member('logIndex').integer(),
 })
 
-export const receiptFrom = (value: NodeValue): Receipt => {
-  const contract = value.member('contractAddress')
+export const receiptFrom = (value: NodeValue) => {
   const status = value.member('status')
   return {
-    ...(status.isNull ? {} : { status: status.integer() === 1 ? 1 : 0 }),
+    // A transaction before Byzantium has none.
+    ...(!status.isNull && { status: status.integer() === 1 ? (1 as const) : (0 as const) }),
     cumulativeGasUsed: value.member('cumulativeGasUsed').quantity(),
     gasUsed: value.member('gasUsed').quantity(),
     effectiveGasPrice: value.member('effectiveGasPrice').quantity(),
-    contractAddress: contract.isNull ? null : contract.hex(20),
-    logs: value.member('logs').items().map(logFrom),
+    contractAddress: value.member('contractAddress').orNull(address => address.hex(20)),
+    logs: value.member('logs').list(logFrom),
   }
 }
 
 /** Receipts of a block; undefined when they are not those of its transactions. */
-export const receiptsFrom = (value: NodeValue, { hash, transactions }: Block): readonly Receipt[] | undefined => {
+export const receiptsFrom = (value: NodeValue, { hash, transactions }: ReturnType<typeof blockFrom>) => {
   const items = value.items()
   // On a development chain the node may have another block at the number by now.
   if (items.length !== transactions.length) return undefined
   if (items.some(item => item.member('blockHash').hex(32) !== hash)) return undefined
-  return items.map(receiptFrom)
+  return value.list(receiptFrom)
 }
 
 /** Failure in native_getFailedTransactions, behind that of the transaction `before`. */
@@ -168,22 +166,14 @@ export const proofFrom = (header: NodeValue): ProofRecord => ({
 })
 
 /** Number of the block that made a proof header final; undefined before. */
-export const inclusionOf = (header: NodeValue): number | undefined => {
-  const included = header.member('includedIn')
-  return included.isNull ? undefined : included.integer()
-}
+export const inclusionOf = (header: NodeValue): number | undefined =>
+  header.member('includedIn').orNull(number => number.integer()) ?? undefined
 
 /** Division of a block's fees, and its part in what its cycle mints, wei. */
-export interface BlockShares {
-  readonly cycle: number
-  readonly feesWei: bigint
-  readonly burntWei: bigint
-  readonly mintedWei: bigint
-  /** Share of the fees, and of the cycle's minting, which is paid at the end of the cycle. */
-  readonly proposerWei: bigint
-  readonly minerWei: bigint
-  readonly minerCredits: readonly MinerCredit[]
-}
+export type BlockShares = Pick<
+  BlockRecord,
+  'cycle' | 'feesWei' | 'burntWei' | 'mintedWei' | 'proposerWei' | 'minerWei' | 'minerCredits'
+>
 
 /** Shares in native_getRewardShares. */
 export const sharesFrom = (value: NodeValue): BlockShares => {

@@ -55,8 +55,8 @@ const tandemNetwork = async (node: NodeClient, params: NodeValue): Promise<Omit<
     node.call('native_getSupplySchedule'),
     node.call('native_getStakingInfo', '0x0'),
   ])
-  const foundation = params.member('foundation')
-  const tandem = tandemRules(params, schedule, foundation.isNull ? ZERO_ADDRESS : foundation.hex(20))
+  const foundation = params.member('foundation').orNull(address => address.hex(20)) ?? ZERO_ADDRESS
+  const tandem = tandemRules(params, schedule, foundation)
   const members = council
     .items()
     .map(member => ({ validator: member.member('validator').hex(20), name: member.member('name').text() }))
@@ -84,13 +84,13 @@ const tandemRules = (params: NodeValue, schedule: NodeValue, foundation: Hex): T
   return {
     foundation,
     maxBlockExecutionGas: wei('maxBlockExecutionGas'),
-    maxTxExecutionGas: params.member('maxTxExecutionGas').isNull ? null : wei('maxTxExecutionGas'),
+    maxTxExecutionGas: params.member('maxTxExecutionGas').orNull(gas => gas.quantity()),
     minStakeWei: wei('minStake'),
     committeeSize: counted('committeeSize', MOST_MEMBERS),
     forks: params
       .member('forks')
       .entries()
-      .map(([name, height]) => ({ name, height: height.isNull ? null : height.whole(0) })),
+      .map(([name, height]) => ({ name, height: height.orNull(value => value.whole(0)) })),
     feeShares: {
       proposerPercent: percent(params, 'feeShares.proposerPercent'),
       minerPercent: percent(params, 'feeShares.minerPercent'),

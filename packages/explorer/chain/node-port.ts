@@ -17,10 +17,7 @@ export const nodePort = (node: NodeClient): NodePort => ({
     const founders = new Set(first?.items().map(member => member.member('validator').hex(20)))
     return now.items().map(member => unionMember(member, founders))
   },
-  committee: async () => {
-    const found = await node.call('native_getCommittee').catch(undefinedIfRefused)
-    return found?.items().map(member => member.hex(20))
-  },
+  committee: async () => (await node.call('native_getCommittee').catch(undefinedIfRefused))?.hexes(20),
   rpc: request => node.pass(request),
 })
 

@@ -48,6 +48,16 @@ export class NodeValue {
     return this.#value.map((item, at) => new NodeValue(item, `${this.#path}[${at}]`))
   }
 
+  /** What `read` takes from each of a list. */
+  list<T>(read: (item: NodeValue) => T): readonly T[] {
+    return this.items().map(read)
+  }
+
+  /** What `read` takes from it; null where there is nothing. */
+  orNull<T>(read: (value: NodeValue) => T): T | null {
+    return this.isNull ? null : read(this)
+  }
+
   quantity(): bigint {
     return BigInt(this.#text(QUANTITY, 'a quantity'))
   }
@@ -64,6 +74,11 @@ export class NodeValue {
     const text = this.#text(DATA, 'hex digits')
     if (text.length !== 2 + 2 * bytes) throw this.#invalid(`${bytes} bytes`)
     return text as Hex
+  }
+
+  /** A list of them. */
+  hexes(bytes: number): readonly Hex[] {
+    return this.list(item => item.hex(bytes))
   }
 
   /** Lower-case hex of any number of bytes. */

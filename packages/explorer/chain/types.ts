@@ -1,93 +1,23 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { Nonce } from '@tandem/base/uint64.ts'
+import type {
+  authorizationFrom,
+  blockFrom,
+  headerFrom,
+  logEntryFrom,
+  logFrom,
+  receiptFrom,
+  transactionFrom,
+} from './decode.ts'
 
 /* Objects of JSON-RPC as the explorer uses them. */
 
-export interface BlockHeader {
-  readonly number: number
-  readonly hash: Hex
-  readonly parentHash: Hex
-  readonly timestamp: number
-  /** Member that proposed the block; the miner on chains without proposers. */
-  readonly proposer: Hex
-  readonly miner: Hex
-  readonly stateRoot: Hex
-  readonly transactionsRoot: Hex
-  readonly receiptsRoot: Hex
-  readonly extraData: Hex
-  readonly gasLimit: bigint
-  readonly gasUsed: bigint
-  /** 0n before London. */
-  readonly baseFeePerGas: bigint
-}
-
-export interface Block extends BlockHeader {
-  readonly size: number
-  readonly transactions: readonly Transaction[]
-}
-
-interface AccessListEntry {
-  readonly address: Hex
-  readonly storageKeys: readonly Hex[]
-}
-
-/** Authorization to run other code for an account, as signed (EIP-7702). */
-export interface Authorization {
-  /** 0: of any chain. */
-  readonly chainId: bigint
-  /** Account whose code runs; the zero address ends the delegation. */
-  readonly address: Hex
-  readonly nonce: bigint
-  readonly yParity: number
-  /** Big-endian, without leading zeros. */
-  readonly r: Uint8Array
-  readonly s: Uint8Array
-}
-
-export interface Transaction {
-  readonly hash: Hex
-  readonly type: number
-  readonly from: Hex
-  readonly to: Hex | null
-  readonly nonce: Nonce
-  readonly gasLimit: bigint
-  /** Legacy and type 1: both are gasPrice. */
-  readonly maxFeePerGas: bigint
-  readonly maxPriorityFeePerGas: bigint
-  readonly value: bigint
-  readonly data: Uint8Array
-  readonly accessList: readonly AccessListEntry[]
-  readonly authorizationList?: readonly Authorization[]
-  readonly v: bigint
-  /** Big-endian, without leading zeros. */
-  readonly r: Uint8Array
-  readonly s: Uint8Array
-}
-
-export interface Log {
-  readonly address: Hex
-  readonly topics: readonly Hex[]
-  readonly data: Uint8Array
-}
-
-/** Log with its place in the chain. */
-export interface LogEntry extends Log {
-  readonly blockNumber: number
-  readonly blockHash: Hex
-  readonly transactionHash: Hex
-  readonly transactionIndex: number
-  readonly logIndex: number
-}
-
-export interface Receipt {
-  /** undefined: of a transaction before Byzantium. */
-  readonly status?: 0 | 1
-  readonly cumulativeGasUsed: bigint
-  readonly gasUsed: bigint
-  readonly effectiveGasPrice: bigint
-  readonly contractAddress: Hex | null
-  readonly logs: readonly Log[]
-}
+export type BlockHeader = Readonly<ReturnType<typeof headerFrom>>
+export type Transaction = Readonly<ReturnType<typeof transactionFrom>>
+export type Block = Readonly<ReturnType<typeof blockFrom>>
+export type Authorization = Readonly<ReturnType<typeof authorizationFrom>>
+export type Log = Readonly<ReturnType<typeof logFrom>>
+export type LogEntry = Readonly<ReturnType<typeof logEntryFrom>>
+export type Receipt = Readonly<ReturnType<typeof receiptFrom>>
 
 export interface TransactionLocation {
   readonly number: number
