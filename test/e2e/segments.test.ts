@@ -57,6 +57,9 @@ const end = async ({ child }: Running, signal: NodeJS.Signals): Promise<void> =>
   await closed
 }
 
+const hasLogWorker = ({ child: { pid } }: Running): boolean =>
+  readdirSync(`/proc/${pid}/task`).some(id => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8') === 'logs\n')
+
 const verified = async (dataDir: string) => {
   const store = await Store.open(join(dataDir, 'db'), { segmentBlocks: SEGMENT })
   const report = await verifyChain(store, { from: 0 })
@@ -188,6 +191,21 @@ const expectRows = async (dataDir: string, rows: ReadonlyMap<number, readonly St
     }
   await store.close()
 }
+
+test('a chain with segments has its log worker soon after the start, other chains when it is needed', () =>
+  withTempDir(async dataDir => {
+    // Too few for the log index, also with those of two seconds.
+    await makeBlocks(dataDir, 3 * SEGMENT)
+    const first = await start(dataDir)
+    await sleep(2_000)
+    expect(hasLogWorker(first)).toBe(false)
+    await end(first, 'SIGTERM')
+    expect((await verified(dataDir)).moved).toBeGreaterThan(0)
+    const second = await start(dataDir)
+    expect(hasLogWorker(second)).toBe(false)
+    await expect.poll(() => hasLogWorker(second), { interval: 100, timeout: 5_000 }).toBe(true)
+    await end(second, 'SIGTERM')
+  }))
 
 test(`${KILLS} kills of a node that moves blocks lose none, seed ${SEED}`, { timeout: 60_000 + KILLS * 30_000 }, () =>
   withTempDir(async dataDir => {

@@ -100,7 +100,6 @@ export class LogService {
     cancellation: Cancellation | undefined,
     charge: (bytes: number) => void,
   ): Promise<LogText> {
-    throwIfCancelled(cancellation)
     const stream = this.#pool.stream<'text', Uint8Array>({ name: 'text', args: () => [query], client }, error => error)
     const forget = cancellation?.onCancel(() => stream.cancel())
     try {
@@ -111,7 +110,7 @@ export class LogService {
         charge(bytes)
         pieces.push(piece)
       }
-      throwIfCancelled(cancellation)
+      if (cancellation?.isCancelled === true) throw new Cancelled()
       return pieces
     } finally {
       forget?.()
@@ -136,10 +135,6 @@ export class LogService {
   close(): Promise<void> {
     return this.#pool.close()
   }
-}
-
-const throwIfCancelled = (cancellation: Cancellation | undefined): void => {
-  if (cancellation?.isCancelled === true) throw new Cancelled()
 }
 
 const refusalFrom = (error: CodedError): CodedError => {

@@ -10,7 +10,7 @@ import type { TraceError } from '../../evm/tracers/config.ts'
 import type { Store } from '../../storage/store.ts'
 import type { TraceMethods, TraceRequest, TraceWorkerData } from './worker-protocol.ts'
 
-interface TraceServiceOptions {
+export interface TraceServiceOptions {
   /** Opened by the worker as well. */
   readonly store: Pick<Store, 'share'>
   readonly params: ChainParams

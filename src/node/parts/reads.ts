@@ -5,19 +5,19 @@ import { LogIndexer } from '../../chain/logs/log-indexer.ts'
 import { LogService } from '../../chain/logs/log-service.ts'
 import { PendingBlockBuilder, type PendingBlockOptions } from '../../chain/pending-block.ts'
 import { SimulationService } from '../../chain/simulation-service.ts'
+import { EVERY_LOG } from '../../chain/store/log-criteria.ts'
 import type { ChainRules } from '../../chain/store/rules-port.ts'
 import { SegmentMover } from '../../chain/store/segment-mover.ts'
-import { TraceService } from '../../chain/trace/trace-service.ts'
+import { TraceService, type TraceServiceOptions } from '../../chain/trace/trace-service.ts'
 import type { TraceBlock } from '../../chain/trace/worker-protocol.ts'
 import { type ChainViewOptions, createChainView } from '../../chain/view.ts'
 import type { MemoryShares } from '../../config/limits/storage.ts'
-import type { ChainParams } from '../../config/networks.ts'
-import { type EngineName, engineNameOf } from '../../evm/engines/select-engine.ts'
+import { engineNameOf } from '../../evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../../evm/executor-types.ts'
 import type { TracedBlock, TracePort } from '../../rpc/ports.ts'
 import type { Services } from '../../rpc/router/context.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
-import type { Store } from '../../storage/store.ts'
+import { readMoved } from '../../storage/move-segment.ts'
 import type { SegmentSizes } from '../options.ts'
 import type { Teardown } from '../teardown.ts'
 import { type CallPartsOptions, createCalls } from './calls.ts'
@@ -54,7 +54,7 @@ export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simula
 
 /** Creates everything that reads the chain and writes nothing: pending block, view, and the threads for calls, traces and logs. */
 export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
-  const { store, params, execution, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
+  const { store, params, execution, rules, blocks, world, chain, pool, dev = {}, simulationGas, part, clock } = options
   const pending = new PendingBlockBuilder({
     ...options,
     blockTimeMs: params.blockTimeMs,
@@ -72,6 +72,8 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
     keepLogIndex(options, logs, teardown)
     // Blocks of a development chain may be reverted.
     if (!store.isEphemeral && DevelopmentRules.of(params) === null) moveOldBlocks(options, teardown)
+    if (readMoved(store).moved > 0)
+      teardown.add(clock.schedule(clock.nowMs() + WARM_LOGS_MS, () => warmUp(logs, blocks)))
   }
   const view = createChainView({ ...options, ...dev, pending, wideLogs: query => logs.query(query) })
   dev.onReplaced?.(() => logs.forget())
@@ -102,6 +104,14 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
   return { view, calls, trace, simulations, logQueryPort: logs }
 }
 
+/** Delay after the start, which the log worker's would lengthen. */
+const WARM_LOGS_MS = 1_500
+
+/** Starts the log worker by a query of one block: a first query of old blocks that starts it itself takes twice the time. The index needs it soon too. */
+const warmUp = (logs: LogService, { earliest }: ReadsOptions['blocks']): void => {
+  logs.query({ fromBlock: earliest, toBlock: earliest, ...EVERY_LOG }).catch(() => {})
+}
+
 /** Indexes logs as blocks come. */
 const keepLogIndex = ({ store, blocks, chain, part }: ReadsOptions, logs: LogService, teardown: Teardown): void => {
   const indexer = new LogIndexer({
@@ -129,16 +139,11 @@ const moveOldBlocks = ({ store, blocks, chain, history, segments, part }: ReadsO
   teardown.add(() => mover.close())
 }
 
-interface TracePartsOptions {
-  readonly store: Pick<Store, 'share'>
-  readonly params: ChainParams
-  readonly engine: EngineName
-  readonly rules: Pick<ChainRules, 'committedEnv'>
-  readonly logger: Logger
-}
-
 /** Creates the trace service, which gets the environment of each block's transactions. */
-export const createTraces = ({ rules, ...options }: TracePartsOptions): TracePort & { close(): Promise<void> } => {
+export const createTraces = ({
+  rules,
+  ...options
+}: TraceServiceOptions & Pick<ReadsOptions, 'rules'>): TracePort & { close(): Promise<void> } => {
   const service = new TraceService(options)
   const describe = (block: TracedBlock): TraceBlock => {
     // Functions cannot cross threads, and the worker has the params.
