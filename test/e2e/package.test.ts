@@ -150,7 +150,7 @@ test('the command starts the Node of the package on a host that has none, throug
 })
 
 describe('hosts of older Node.js', () => {
-  const HOSTS = [18, 20, 22, 24] as const
+  const HOSTS = [16, 18, 20, 22, 24] as const
   const platform = `node-linux-${process.arch}`
   const binOf = (host: number) => join(dir, 'hosts/node_modules', `host-${host}`, 'bin')
 
@@ -173,8 +173,7 @@ describe('hosts of older Node.js', () => {
     })
   })
 
-  // Node 18 has not even the modules that a chain loads.
-  test.each(HOSTS.slice(1))('Node %i makes a chain inside itself from 22 on, and is told so before', async host => {
+  test.each(HOSTS)('Node %i makes a chain inside itself from 22 on, and is told so before', async host => {
     const path = join(dir, 'app', 'host.cjs')
     writeFileSync(
       path,
