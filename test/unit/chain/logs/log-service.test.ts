@@ -1,14 +1,22 @@
+import { MessageChannel } from 'node:worker_threads'
 import { Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
-import { hexToBytes } from '@tandem/base/bytes.ts'
-import { expect, test } from 'vitest'
-import { queryLogs } from '../../../../src/chain/logs/log-query.ts'
+import { hexToBytes, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { runLogJob } from '../../../../src/chain/logs/log-jobs.ts'
+import { matchingLogs, queryLogs } from '../../../../src/chain/logs/log-query.ts'
 import { LogService } from '../../../../src/chain/logs/log-service.ts'
+import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { EVERY_LOG, packCriteria } from '../../../../src/chain/store/log-criteria.ts'
+import { putLogIndex } from '../../../../src/chain/store/log-index.ts'
 import { CHAIN_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
+import { moveSegment } from '../../../../src/storage/move-segment.ts'
+import { Store } from '../../../../src/storage/store.ts'
 import { ACCOUNT_KEYS, signedRaw, withChain } from '../../../support/chain.ts'
+import { putLoggedBlock } from '../../../support/logged-chain.ts'
 import { eventually } from '../../../support/node-process.ts'
+import { temporaryStore } from '../../storage/temp-store.ts'
 
 const WORKER = new URL('../../../../src/rpc/encode/log-worker.ts', import.meta.url)
 const EVERYTHING = { fromBlock: 0, toBlock: 1_000_000, ...EVERY_LOG }
@@ -93,6 +101,46 @@ test('what is cancelled neither waits nor runs to its end', () =>
       await service.close()
     }
   }))
+
+test('a query over a segment is cancelled within a slice, also when all is in memory', async () => {
+  // No more than a row of the index holds: to read the next one waits for another thread.
+  const segmentBlocks = 2_000
+  const store = await temporaryStore({ segmentBlocks })
+  const [batch, to] = [store.batch(), segmentBlocks - 1]
+  const logs = new Array(10).fill({ address: ZERO_ADDRESS, topics: [], data: new Uint8Array(4) })
+  for (let number = 1; number <= to; number++) putLoggedBlock(batch, number, [logs])
+  await batch.write()
+  const range = { id: 1, from: 1, to }
+  expect(await runLogJob(store, { kind: 'index', ...range, places: 12 * to }, () => false)).toBe(to)
+  const named = store.batch()
+  putLogIndex(named, { reverts: 0, ranges: [range] })
+  await named.write()
+  await moveSegment(store)
+  // As the worker opens it: it reads segments without waiting.
+  const attached = await Store.attach(store.share())
+  onTestFinished(() => attached.close())
+  const bytes = 64 * 1024 * 1024
+  const stored = new BlockStore(attached, { cacheBytes: bytes, rowBytes: bytes })
+  const query = { ...EVERYTHING, toBlock: to }
+  const limits = { results: 10 * to, timeoutMs: 60_000 }
+  /** Query that a message cancels after its first block. */
+  const cancelled = async (): Promise<void> => {
+    const { port1, port2 } = new MessageChannel()
+    let isCancelled = false
+    port2.once('message', () => {
+      isCancelled = true
+    })
+    const nowMs = () => (isCancelled ? Number.POSITIVE_INFINITY : 0)
+    try {
+      for await (const _ of matchingLogs(attached, stored, query, { ...limits, nowMs })) port1.postMessage('cancelled')
+    } finally {
+      port1.close()
+    }
+  }
+  await expect(cancelled()).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
+  expect(await queryLogs(attached, stored, query, { ...limits, nowMs: () => 0 })).toHaveLength(10 * to)
+  await expect(cancelled()).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
+})
 
 /** Init code that logs 4 KiB of zeros a hundred times. */
 const LOGS = hexToBytes('0x60645b6110005fa060019003806002575f5ff3')
