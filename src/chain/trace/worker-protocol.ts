@@ -16,22 +16,14 @@ export interface TraceBlock {
 }
 type TraceEnv = Omit<BlockEnv, 'params' | 'blockHash' | 'stateRoot'>
 
+/** Of a transaction, a block's transactions, or a call after the first `after` of them; undefined: after all. */
+type TracedRun =
+  | { readonly kind: 'transaction'; readonly index: number }
+  | { readonly kind: 'block' }
+  | { readonly kind: 'call'; readonly call: CallRequest; readonly after: number | undefined }
+
 export type TraceRequest =
-  | {
-      readonly kind: 'transaction'
-      readonly block: TraceBlock
-      readonly index: number
-      readonly config: TraceConfig
-    }
-  | { readonly kind: 'block'; readonly block: TraceBlock; readonly config: TraceConfig }
-  | {
-      readonly kind: 'call'
-      readonly block: TraceBlock
-      readonly call: CallRequest
-      /** Number of the block's transactions before the call; undefined: all of them. */
-      readonly after: number | undefined
-      readonly config: TraceConfig
-    }
+  | (TracedRun & { readonly block: TraceBlock; readonly config: TraceConfig })
   | StorageRangeRequest
   | AccountRangeRequest
   | ModifiedAccountsRequest

@@ -88,34 +88,26 @@ export interface StepContext {
   readonly out: Effect[]
 }
 
+/** Height and round that something belongs to. */
+export interface RoundPlace {
+  readonly number: number
+  readonly round: number
+}
+
 /** Message of this node before it is signed. */
-export type UnsignedMessage =
-  | ({
-      readonly type: 'proposal'
-      readonly number: number
-      readonly round: number
-      readonly block: Block
-    } & Justification)
-  | {
-      readonly type: 'prepare' | 'commit'
-      readonly number: number
-      readonly round: number
-      readonly blockHash: Hex
-    }
-  | {
-      readonly type: 'roundChange'
-      readonly number: number
-      readonly round: number
-      readonly prepared: RoundChange['prepared']
-      readonly prepares: readonly Prepare[]
-    }
+export type UnsignedMessage = RoundPlace &
+  (
+    | ({ readonly type: 'proposal'; readonly block: Block } & Justification)
+    | { readonly type: 'prepare' | 'commit'; readonly blockHash: Hex }
+    | ({ readonly type: 'roundChange' } & Pick<RoundChange, 'prepared' | 'prepares'>)
+  )
 
 export type TimerName = 'propose' | 'round' | 'retransmit'
 
 /** Record that a restarted node must remember (docs/design/consensus.md#write-ahead-log). A proposal's body is in an earlier `block`. */
 export type WalRecord =
   | { readonly type: 'block'; readonly block: Block }
-  | { readonly type: 'round'; readonly number: number; readonly round: number }
+  | ({ readonly type: 'round' } & RoundPlace)
   | { readonly type: 'proposal'; readonly proposal: Proposal }
   | { readonly type: 'signed'; readonly vote: Vote }
   | { readonly type: 'prepared'; readonly number: number; readonly certificate: PreparedCertificate }
@@ -123,43 +115,20 @@ export type WalRecord =
   | { readonly type: 'end'; readonly number: number; readonly blockHash: Hex }
 
 /** Input of the core. Messages must be verified before: the sender's signature and those of all attachments. */
-export type Input =
-  | {
-      readonly type: 'newHeight'
-      readonly config: HeightConfig
-      /** Records of this height, oldest first. */
-      readonly records: readonly WalRecord[]
-      readonly nowMs: number
-    }
+export type Input = { readonly nowMs: number } & /** `records`: those of this height, oldest first. */
+(
+  | { readonly type: 'newHeight'; readonly config: HeightConfig; readonly records: readonly WalRecord[] }
   /** Leaves the height: it is either opened again from its records or already decided by others. */
-  | { readonly type: 'leave'; readonly nowMs: number }
-  | { readonly type: 'request'; readonly nowMs: number }
-  | { readonly type: 'message'; readonly message: ConsensusMessage; readonly from: string; readonly nowMs: number }
-  | { readonly type: 'signed'; readonly message: SignedMessage; readonly nowMs: number }
-  | {
-      readonly type: 'built'
-      readonly number: number
-      readonly round: number
-      readonly block: Block
-      readonly nowMs: number
-    }
-  | { readonly type: 'buildFailed'; readonly number: number; readonly round: number; readonly nowMs: number }
-  | {
-      readonly type: 'verdict'
-      readonly number: number
-      readonly blockHash: Hex
-      readonly verdict: ProposalVerdict
-      readonly nowMs: number
-    }
-  | {
-      readonly type: 'timeout'
-      readonly timer: TimerName
-      readonly number: number
-      readonly round: number
-      /** True when too few others for a quorum are reachable or in this round: giving it up would only create one to catch up to. */
-      readonly isolated?: boolean
-      readonly nowMs: number
-    }
+  | { readonly type: 'leave' }
+  | { readonly type: 'request' }
+  | { readonly type: 'message'; readonly message: ConsensusMessage; readonly from: string }
+  | { readonly type: 'signed'; readonly message: SignedMessage }
+  | ({ readonly type: 'built'; readonly block: Block } & RoundPlace)
+  | ({ readonly type: 'buildFailed' } & RoundPlace)
+  | { readonly type: 'verdict'; readonly number: number; readonly blockHash: Hex; readonly verdict: ProposalVerdict }
+  /** `isolated`: too few others for a quorum are reachable or in this round: giving it up would only create one to catch up to. */
+  | ({ readonly type: 'timeout'; readonly timer: TimerName; readonly isolated?: boolean } & RoundPlace)
+)
 
 export type Effect =
   /** Answered by `signed` before any other input, or never; before the first signature after a start also later in the round. */
@@ -170,24 +139,12 @@ export type Effect =
   | { readonly type: 'send'; readonly to: string; readonly message: ConsensusMessage }
   | { readonly type: 'sendDecided'; readonly to: string; readonly number: number }
   /** Replaces the timer of the same name. */
-  | {
-      readonly type: 'schedule'
-      readonly timer: TimerName
-      readonly number: number
-      readonly round: number
-      readonly atMs: number
-    }
+  | ({ readonly type: 'schedule'; readonly timer: TimerName; readonly atMs: number } & RoundPlace)
   /** Answered by `built` or `buildFailed`, unless cancelled. */
-  | { readonly type: 'build'; readonly number: number; readonly round: number }
+  | ({ readonly type: 'build' } & RoundPlace)
   | { readonly type: 'cancelBuild' }
   /** Answered by `verdict`, unless cancelled; then it may be requested again. */
-  | {
-      readonly type: 'validate'
-      readonly block: Block
-      readonly number: number
-      readonly round: number
-      readonly fresh: boolean
-    }
+  | ({ readonly type: 'validate'; readonly block: Block; readonly fresh: boolean } & RoundPlace)
   | { readonly type: 'cancelValidation'; readonly blockHash: Hex }
   | { readonly type: 'decide'; readonly block: Block; readonly certificate: Certificate }
   /** More members than can be faulty are at this later height. */

@@ -9,7 +9,7 @@ import { readExtraData } from '../../primitives/consensus/extra-data.ts'
 import type { SigningDomain } from '../../primitives/consensus/vote.ts'
 import { maxTimestamp } from '../../rules/header.ts'
 import { certificateFault, type RecoverAddress } from '../certificate.ts'
-import type { Effect, Input } from '../core/types.ts'
+import type { Effect, Input, RoundPlace } from '../core/types.ts'
 import type { BuildRequest, CommitteePort, Head, ProposalVerdict, ValidateContext } from '../ports.ts'
 import type { SignatureVerifier } from '../signer/signature-verifier.ts'
 import { AdaptiveBuildBudget, BuildLead } from '../timing/build-budget.ts'
@@ -25,11 +25,6 @@ interface BlockProducerParts {
   /** Delays the messages of the next input until this has resolved; it starts once they are durable. */
   readonly hold: (until: () => Promise<void>) => void
   readonly onError: (error: unknown) => void
-}
-
-interface Place {
-  readonly number: number
-  readonly round: number
 }
 
 /** Earliest proposal time, and whether this node is the only voter. */
@@ -76,7 +71,7 @@ export class BlockProducer {
   }
 
   /** Builds a block proposed at `dueMs` at the earliest; a lone voter signs and logs it as soon as it is built, ahead of time. */
-  build(place: Place, dueMs: number, isAlone: boolean): void {
+  build(place: RoundPlace, dueMs: number, isAlone: boolean): void {
     this.cancelBuild()
     const cancel = new AbortController()
     this.#building = cancel
@@ -122,7 +117,7 @@ export class BlockProducer {
     this.#running.add(task)
   }
 
-  async #build({ number, round }: Place, { dueMs, isAlone }: Slot, cancelled: AbortSignal): Promise<void> {
+  async #build({ number, round }: RoundPlace, { dueMs, isAlone }: Slot, cancelled: AbortSignal): Promise<void> {
     const { options, feed, hold } = this.#parts
     const startedMs = this.#nowMs()
     try {
@@ -138,7 +133,7 @@ export class BlockProducer {
     }
   }
 
-  #request({ number, round }: Place, { dueMs, isAlone }: Slot): BuildRequest {
+  #request({ number, round }: RoundPlace, { dueMs, isAlone }: Slot): BuildRequest {
     const { options, head } = this.#parts
     const { params, signer } = options
     assert(signer !== null, 'only a member builds')
@@ -188,7 +183,7 @@ export class BlockProducer {
   }
 
   /** Tells at the lowest level how long a block took this node: the first thing to compare between nodes after a round change. */
-  #logTime(message: string, place: Place, { hash, header, transactions }: Block, startedMs: number): void {
+  #logTime(message: string, place: RoundPlace, { hash, header, transactions }: Block, startedMs: number): void {
     const ms = Math.round(this.#nowMs() - startedMs)
     const { gasUsed } = header
     this.#parts.options.logger.debug({ ...place, hash, transactions: transactions.length, gasUsed, ms }, message)
