@@ -76,16 +76,16 @@ export interface AccessRecorder {
 }
 
 export interface EngineOptions {
-  readonly interrupt?: Interrupt
+  readonly interrupt?: Interrupt | undefined
   /** Gas beyond which the result is not needed: then CodedError<GasBoundError>, soon. Code cannot observe the bound. */
-  readonly gasBound?: bigint
+  readonly gasBound?: bigint | undefined
   /** true: the caller reverts the message's changes at once, and the engine need not write them. */
   readonly discards?: boolean
-  readonly accesses?: AccessRecorder
+  readonly accesses?: AccessRecorder | undefined
   /** Present where the journal's base cannot be read synchronously: called before each read of an account, a slot or code. */
-  readonly prefetch?: Prefetcher
+  readonly prefetch?: Prefetcher | undefined
   /** Precompiles that state overrides moved or replaced. */
-  readonly moves?: MovedPrecompiles
+  readonly moves?: MovedPrecompiles | undefined
   /** true: transfers of wei are returned as logs too (ERC-7528). */
   readonly transfers?: boolean
   readonly trace?: TraceHooks

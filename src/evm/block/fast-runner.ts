@@ -54,8 +54,7 @@ const runWithEngine = (
   try {
     const interrupt = { sliceMs: EXECUTION_LIMITS.sliceMs, ...until }
     const gasBound = gasLeft === undefined ? undefined : messageGasBound(tx, run, gasLeft)
-    const options = gasBound === undefined ? { interrupt } : { interrupt, gasBound }
-    const outcome = runMessageTransaction(journal, run, tx, engine, options)
+    const outcome = runMessageTransaction(journal, run, tx, engine, { interrupt, gasBound })
     return outcome instanceof Promise ? outcome.then(succeed).catch(fail) : succeed(outcome)
   } catch (error) {
     return fail(error)

@@ -14,9 +14,8 @@ import { addResult, type BlockRun, beginBlock } from './block-run.ts'
 import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
 import { beginSystemContracts, PRE_EXECUTION_ACCOUNTS, type RunSystemCall, runSystemCall } from './system-calls.ts'
 
-/** Context of a replay of a block's transactions. */
-interface ReplayContext {
-  /** State after the parent. */
+/** State and block of a call, or of a replay of the block's transactions after its parent. */
+export interface ExecutionContext {
   readonly reader: StateReader
   /** Present for a reader that needs prefetching. */
   readonly prefetch: Prefetcher | undefined
@@ -35,30 +34,26 @@ interface TracedPosition {
 export class Replay {
   /** State after the executed transactions. */
   readonly journal: Journal
-  readonly #context: ReplayContext
+  readonly #context: ExecutionContext
   readonly #run: BlockRun
   readonly #options: EngineOptions
   /** Logs of the executed transactions. */
   #logs = 0
 
-  private constructor(context: ReplayContext) {
-    const { interrupt, prefetch } = context
+  private constructor(context: ExecutionContext) {
+    const { reader, env, interrupt, prefetch } = context
     this.#context = context
-    this.journal = new Journal(context.reader)
-    this.#run = beginBlock(context.env)
-    this.#options = { ...(interrupt && { interrupt }), ...(prefetch && { prefetch }) }
+    this.journal = new Journal(reader)
+    this.#run = beginBlock(env)
+    this.#options = { interrupt, prefetch }
   }
 
   /** Starts with the system calls before the first transaction. */
-  static async begin(context: ReplayContext): Promise<Replay> {
+  static async begin(context: ExecutionContext): Promise<Replay> {
     const replay = new Replay(context)
     const { engine, env, prefetch } = context
     for (const address of PRE_EXECUTION_ACCOUNTS) await prefetch?.code(address)
-    const loading: Engine = {
-      name: engine.name,
-      run: (journal, at, message) => engine.run(journal, at, message, replay.#options),
-    }
-    const call: RunSystemCall = one => runSystemCall(replay.journal, env, loading, one)
+    const call: RunSystemCall = one => runSystemCall(replay.journal, env, engine, one, replay.#options)
     await beginSystemContracts(replay.journal, env, replay.#run.rules, call, prefetch)
     return replay
   }

@@ -42,12 +42,7 @@ export const traceCall = async (call: PreparedCall, hooks: TraceHooks): Promise<
     journal,
   )
   const begun = applyCallNonce(call, gas)
-  const result = await context.engine.run(journal, env, begun.message, {
-    ...(interrupt && { interrupt }),
-    ...(prefetch && { prefetch }),
-    ...(moves && { moves }),
-    trace: hooks,
-  })
+  const result = await context.engine.run(journal, env, begun.message, { interrupt, prefetch, moves, trace: hooks })
   for (const address of result.destroyed) journal.deleteAccount(address)
   if (rules.sweepsEmpty) journal.sweepTouched()
   hooks.tracer.end?.({ gasUsed: settleCall(call, { ...result, refund: result.refund + begun.refund }, gas).gasUsed })

@@ -8,18 +8,10 @@ import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-
 import { floorGas, intrinsicGas } from '../../../rules/intrinsic-gas.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { Journal } from '../../../state/journal/journal.ts'
-import type { StateReader } from '../../../state/state-reader.ts'
 import { applyAuthorizations, authorityOf } from '../../block/authorizations.ts'
+import type { ExecutionContext } from '../../block/replay.ts'
 import type { BlockEnv, EngineEnv } from '../../block-env.ts'
-import type {
-  AccessRecorder,
-  CallError,
-  Engine,
-  EngineFailure,
-  EngineMessage,
-  EngineResult,
-  Interrupt,
-} from '../../engine.ts'
+import type { AccessRecorder, CallError, EngineFailure, EngineMessage, EngineResult } from '../../engine.ts'
 import { isPrecompile, type MovedPrecompiles } from '../../moved-precompiles.ts'
 import type { Prefetcher } from '../../prefetched-reader.ts'
 import type { CallRequest } from '../types.ts'
@@ -29,13 +21,7 @@ import { applyOverrides } from './state-overrides.ts'
 export const callError = (detail: CallError): CodedError<CallError> => new CodedError(detail)
 
 /** Context of a call. */
-export interface CallContext {
-  readonly reader: StateReader
-  /** Present for a reader that needs prefetching. */
-  readonly prefetch: Prefetcher | undefined
-  readonly env: BlockEnv
-  readonly engine: Engine
-  readonly interrupt: Interrupt | undefined
+export interface CallContext extends ExecutionContext {
   /** Limits the gas that all runs of the call execute together; beyond it they throw GAS_BOUND_EXCEEDED. */
   readonly executed?: GasMeter
 }
@@ -197,11 +183,8 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
   const { interrupt, prefetch, executed } = context
   const ended = context.engine.run(journal, env, message, {
     discards: true,
-    ...(interrupt && { interrupt }),
-    ...(accesses && { accesses }),
-    ...(prefetch && { prefetch }),
-    ...(moves && { moves }),
-    ...(executed && { gasBound: executed.left }),
+    gasBound: executed?.left,
+    ...{ interrupt, accesses, prefetch, moves },
   })
   const result = ended instanceof Promise ? await ended : ended
   journal.revert(mark)

@@ -58,11 +58,9 @@ const runBlock = async (
   const options = {
     transfers: plan.traceTransfers,
     blockHash: (number: number) => hashes.find(number),
-    ...(interrupt && { interrupt }),
-    ...(prefetch && { prefetch }),
-    ...(moves && { moves }),
+    ...{ interrupt, prefetch, moves },
   }
-  const systemCall: RunSystemCall = call => runSystemCall(journal, env, engine, call, prefetch && { prefetch })
+  const systemCall: RunSystemCall = call => runSystemCall(journal, env, engine, call, { prefetch })
   await load(context, [
     env.miner,
     env.proposerReward,
