@@ -203,7 +203,7 @@ class WorkerServer {
   #run({ id, name, args }: WorkerCall, active: ActiveCall): Promise<void> | undefined {
     this.beat(id)
     try {
-      assert(Object.hasOwn(this.#methods, name), 'the method is served')
+      assert(!(name in Object.prototype), 'the method is served')
       const value = (this.#methods[name] as Method)(...args, active)
       if (value instanceof Promise)
         return value.then(

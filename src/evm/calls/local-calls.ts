@@ -2,6 +2,7 @@ import { type Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts
 import { FairSemaphore } from '@tandem/base/async/fair-semaphore.ts'
 import { asBuffer } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { StateReader } from '../../state/state-reader.ts'
 import type { BlockEnv } from '../block-env.ts'
@@ -15,9 +16,9 @@ import type { CallJobRequest } from './worker/worker-protocol.ts'
 /** Calls that outran the main thread's bound. The next like them, and of their client, start in a worker, to do no work twice. */
 export class Outruns {
   /** Number of calls that still skip the main thread, by kind of call or client. */
-  readonly #skips = new Map<string, number>()
+  readonly #skips = new Lru<string, number>(CALL_LIMITS.local.remembered)
   /** Recent outruns per client. */
-  readonly #clients = new Map<string, number>()
+  readonly #clients = new Lru<string, number>(CALL_LIMITS.local.remembered)
 
   /** Returns true when a call of this kind, or of this client, is to start in a worker. */
   skips(kind: string, client: string): boolean {
@@ -26,16 +27,16 @@ export class Outruns {
 
   /** Records that a call outran its bound. */
   add(kind: string, client: string): void {
-    put(this.#skips, kind, CALL_LIMITS.local.skips)
+    this.#skips.set(kind, CALL_LIMITS.local.skips)
     const count = (this.#clients.get(client) ?? 0) + 1
-    put(this.#clients, client, count)
+    this.#clients.set(client, count)
     if (count < CALL_LIMITS.local.clientOutruns) return
     this.#clients.delete(client)
-    put(this.#skips, clientKey(client), CALL_LIMITS.local.skips)
+    this.#skips.set(clientKey(client), CALL_LIMITS.local.skips)
   }
 
   #takeSkip(key: string): boolean {
-    const left = this.#skips.get(key)
+    const left = this.#skips.peek(key)
     if (left === undefined) return false
     if (left === 1) this.#skips.delete(key)
     else this.#skips.set(key, left - 1)
@@ -44,14 +45,6 @@ export class Outruns {
 }
 
 const clientKey = (client: string): string => `client ${client}`
-
-/** Sets an entry; the oldest is dropped beyond CALL_LIMITS.local.remembered. */
-const put = (map: Map<string, number>, key: string, value: number): void => {
-  map.delete(key)
-  map.set(key, value)
-  const [oldest] = map.keys()
-  if (map.size > CALL_LIMITS.local.remembered && oldest !== undefined) map.delete(oldest)
-}
 
 const FULL = new Error('too many calls wait')
 

@@ -8,8 +8,6 @@ import type { Peer } from './peer.ts'
 import type { PeerSet } from './peer-set.ts'
 
 export interface RequestOptions<Name extends RequestName> {
-  /** Peer to try first. */
-  readonly prefer?: string
   /** Peers that may have it; all when left out. */
   readonly among?: (peer: Peer) => boolean
   /**
@@ -48,12 +46,12 @@ export class Requester {
   async ask<Name extends RequestName>(
     name: Name,
     value: Payload<Name>,
-    { prefer, among, validate, watch }: RequestOptions<Name> = {},
+    { among, validate, watch }: RequestOptions<Name> = {},
   ): Promise<PeerAnswer<Name>> {
     const tried = new Set<string>()
     let failure: unknown = new CodedError<RequestError>({ code: 'NO_PEER', request: name })
     for (let attempt = 0; attempt < NETWORK_LIMITS.attempts; attempt++) {
-      const peer = this.#next(tried, prefer, among)
+      const peer = this.#next(tried, among)
       if (peer === undefined) break
       tried.add(peer.id)
       const isAlone = peer.requests === 0
@@ -78,17 +76,9 @@ export class Requester {
   }
 
   /** Returns the least busy of the eligible peers, random among equals. */
-  #next(
-    tried: ReadonlySet<string>,
-    prefer: string | undefined,
-    among: RequestOptions<RequestName>['among'],
-  ): Peer | undefined {
-    const left = this.#hub
-      .peers()
-      .filter(
-        peer => !tried.has(peer.id) && peer.requests < NETWORK_LIMITS.serving && (among === undefined || among(peer)),
-      )
-    const preferred = left.find(({ id }) => id === prefer)
-    return preferred ?? shuffled(left, () => this.#hub.random()).sort((a, b) => a.requests - b.requests)[0]
+  #next(tried: ReadonlySet<string>, among: RequestOptions<RequestName>['among'] = () => true): Peer | undefined {
+    const { serving } = NETWORK_LIMITS
+    const left = this.#hub.peers().filter(peer => !tried.has(peer.id) && peer.requests < serving && among(peer))
+    return shuffled(left, () => this.#hub.random()).sort((a, b) => a.requests - b.requests)[0]
   }
 }

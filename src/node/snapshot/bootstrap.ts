@@ -1,9 +1,6 @@
 import { isDiskError } from '@tandem/base/errors.ts'
-import {
-  type SnapshotOutcome,
-  SnapshotSync,
-  type SnapshotSyncOptions,
-} from '../../chain/snapshot/sync/snapshot-sync.ts'
+import type { SnapshotSyncOptions } from '../../chain/snapshot/sync/snapshot-selector.ts'
+import { type SnapshotOutcome, SnapshotSync } from '../../chain/snapshot/sync/snapshot-sync.ts'
 import { startStagingWorker } from '../../chain/snapshot/workers.ts'
 import type { SyncStatus } from '../../chain/store/types.ts'
 import { recoverAddress } from '../../crypto/signature.ts'

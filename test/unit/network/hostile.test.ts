@@ -302,7 +302,11 @@ describe('what is held for strangers', () => {
     )
     await until('the batch', () => node.pool.received.length === 3)
     // An answer is not for the stranger to leave out.
-    const asked = node.network.request('getBlocks', { from: 0, count: 1 }, { prefer: stranger.key.id })
+    const asked = node.network.request(
+      'getBlocks',
+      { from: 0, count: 1 },
+      { among: ({ id }) => id === stranger.key.id },
+    )
     await until('asked', () => stranger.said('getBlocks').length === 1)
     stranger.send('blocks', [{ block: LARGE, certificate: CERTIFICATE }], stranger.said('getBlocks')[0]?.requestId)
     expect((await asked).answer).toHaveLength(1)

@@ -1,9 +1,5 @@
-import type { Clock } from '@tandem/base/clock.ts'
-import type { Logger } from '@tandem/base/logger.ts'
-import type { WorkerClient } from '@tandem/base/worker/worker-client.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { COUNCIL_ADDRESS } from '../../../config/networks.ts'
-import type { Network } from '../../../network/network.ts'
 import { chunksOf, encodeManifest } from '../../../network/wire/snapshot.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { encodeRlpList } from '../../../primitives/rlp/rlp.ts'
@@ -15,30 +11,18 @@ import { accountChunk, type ChunkRange, storageChunks } from './chunk-places.ts'
 import { endOfRun, fetchChunks } from './fetch-chunks.ts'
 import { fetchCertificate, fetchFailed, importHistory } from './fetch-headers.ts'
 import { SnapshotProgress } from './snapshot-progress.ts'
-import type { SnapshotSelector } from './snapshot-selector.ts'
-import type { ChainIdentity, GenesisRows, MissingCodes } from './staging.ts'
-import type { StagingMethods } from './staging-worker.ts'
-
-export interface DownloadOptions {
-  readonly network: Pick<Network, 'request' | 'reportForgery' | 'peers'>
-  /** Worker that imports the snapshot, beside the running node's own store. */
-  readonly staging: WorkerClient<StagingMethods>
-  readonly identity: ChainIdentity
-  /** Genesis as known to this node. */
-  readonly genesis: { readonly wei: bigint; readonly rows: GenesisRows }
-  readonly clock: Clock
-  readonly logger: Logger
-}
+import type { SnapshotSelector, SnapshotSyncOptions } from './snapshot-selector.ts'
+import type { MissingCodes } from './staging.ts'
 
 /** Download of selected snapshots into the staging store, in an order in which each piece can be verified. */
 export class SnapshotDownload {
-  readonly #options: DownloadOptions
+  readonly #options: SnapshotSyncOptions
   readonly #selector: Pick<SnapshotSelector, 'reject'>
   readonly #stopping: AbortSignal
   /** Progress of the last download that was begun. */
   progress: SnapshotProgress | undefined
 
-  constructor(options: DownloadOptions, selector: Pick<SnapshotSelector, 'reject'>, stopping: AbortSignal) {
+  constructor(options: SnapshotSyncOptions, selector: Pick<SnapshotSelector, 'reject'>, stopping: AbortSignal) {
     this.#options = options
     this.#selector = selector
     this.#stopping = stopping

@@ -2,26 +2,20 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { SYNC_LIMITS } from '../../../config/limits/sync.ts'
 import type { SyncStatus } from '../../store/types.ts'
 
-type SnapshotCounts = Readonly<Record<'chunks' | 'done' | 'accounts' | 'slots', number>>
+type SnapshotCounts = Record<'chunks' | 'done' | 'accounts' | 'slots', number>
 
 /** Progress of a snapshot import: for eth_syncing, and for a regular log line. */
 export class SnapshotProgress {
-  readonly #chunks: number
+  readonly #counts: SnapshotCounts
   readonly #nowMs: () => number
   readonly #logger: Logger
   readonly #startedMs: number
-  #done: number
-  #accounts: number
-  #slots: number
   #bytes = 0
   #doneHere = 0
   #toldMs: number
 
-  constructor(counts: SnapshotCounts, nowMs: () => number, logger: Logger) {
-    this.#chunks = counts.chunks
-    this.#done = counts.done
-    this.#accounts = counts.accounts
-    this.#slots = counts.slots
+  constructor(counts: Readonly<SnapshotCounts>, nowMs: () => number, logger: Logger) {
+    this.#counts = { ...counts }
     this.#nowMs = nowMs
     this.#logger = logger
     this.#startedMs = nowMs()
@@ -30,26 +24,28 @@ export class SnapshotProgress {
 
   /** The node's own chain is at genesis meanwhile. */
   status(highestBlock: number): SyncStatus {
-    const states = { pulled: this.#done, known: this.#chunks }
+    const states = { pulled: this.#counts.done, known: this.#counts.chunks }
     return { startingBlock: 0, currentBlock: 0, highestBlock, states }
   }
 
   get totals() {
     const seconds = (this.#nowMs() - this.#startedMs) / 1_000
-    return { accounts: this.#accounts, slots: this.#slots, bytes: this.#bytes, seconds: Math.round(seconds * 10) / 10 }
+    const { accounts, slots } = this.#counts
+    return { accounts, slots, bytes: this.#bytes, seconds: Math.round(seconds * 10) / 10 }
   }
 
   imported({ accounts, slots }: { readonly accounts: number; readonly slots: number }, bytes: number): void {
-    this.#done++
+    const counts = this.#counts
+    counts.done++
     this.#doneHere++
-    this.#accounts += accounts
-    this.#slots += slots
+    counts.accounts += accounts
+    counts.slots += slots
     this.#bytes += bytes
     const nowMs = this.#nowMs()
     if (nowMs - this.#toldMs < SYNC_LIMITS.progressMs) return
     this.#toldMs = nowMs
     const perSecond = (this.#doneHere * 1_000) / Math.max(1, nowMs - this.#startedMs)
-    const secondsLeft = Math.ceil((this.#chunks - this.#done) / perSecond)
-    this.#logger.info({ ...this.totals, chunks: this.#done, of: this.#chunks, secondsLeft }, 'snapshot sync progress')
+    const secondsLeft = Math.ceil((counts.chunks - counts.done) / perSecond)
+    this.#logger.info({ ...this.totals, chunks: counts.done, of: counts.chunks, secondsLeft }, 'snapshot sync progress')
   }
 }

@@ -2,6 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import type { WorkerClient } from '@tandem/base/worker/worker-client.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import type { Network } from '../../../network/network.ts'
 import { offeredSnapshots, type ValidManifest } from './choose-snapshot.ts'
@@ -15,16 +16,25 @@ import {
   type TrustRules,
   trustBlock,
 } from './skipping-verification.ts'
-import type { ChainIdentity } from './staging.ts'
+import type { ChainIdentity, GenesisRows } from './staging.ts'
+import type { StagingMethods } from './staging-worker.ts'
 
 /** Block that the operator states to be part of the chain. */
 export type Checkpoint = BlockPlace
 
-export interface SelectorOptions {
+/** Parts of the node that a sync by snapshot uses. */
+export interface SnapshotSyncOptions {
   readonly network: Pick<Network, 'request' | 'reportForgery' | 'peers'>
+  /** Worker that imports the snapshot, beside the running node's own store. */
+  readonly staging: WorkerClient<StagingMethods>
   readonly identity: ChainIdentity
   /** Genesis as known to this node. */
-  readonly genesis: { readonly timestamp: number; readonly validators: readonly Hex[] }
+  readonly genesis: {
+    readonly timestamp: number
+    readonly validators: readonly Hex[]
+    readonly wei: bigint
+    readonly rows: GenesisRows
+  }
   readonly checkpoint: Checkpoint | undefined
   readonly rules: TrustRules
   /** Head of the running node. */
@@ -38,11 +48,11 @@ type SnapshotRejected = { readonly code: 'SNAPSHOT_GONE'; readonly number: numbe
 
 /** Selects a snapshot whose block is proven to be part of the chain, and remembers those that are not to be used. */
 export class SnapshotSelector {
-  readonly #options: SelectorOptions
+  readonly #options: SnapshotSyncOptions
   /** Ids of snapshots found false, or not provable. */
   readonly #refused = new Set<Hex>()
 
-  constructor(options: SelectorOptions) {
+  constructor(options: SnapshotSyncOptions) {
     this.#options = options
   }
 

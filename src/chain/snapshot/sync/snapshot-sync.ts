@@ -5,10 +5,8 @@ import { isStoreError } from '../../../storage/errors.ts'
 import type { SyncStatus } from '../../store/types.ts'
 import { syncTarget } from '../../sync/sync-target.ts'
 import { storedManifest, type ValidManifest } from './choose-snapshot.ts'
-import { type DownloadOptions, SnapshotDownload } from './snapshot-download.ts'
-import { type SelectorOptions, SnapshotSelector } from './snapshot-selector.ts'
-
-export type SnapshotSyncOptions = SelectorOptions & DownloadOptions
+import { SnapshotDownload } from './snapshot-download.ts'
+import { SnapshotSelector, type SnapshotSyncOptions } from './snapshot-selector.ts'
 
 /** `ready`: the staged store is a chain. `none`: no snapshot is available, so the node syncs by blocks. */
 export type SnapshotOutcome = 'ready' | 'none' | 'stopped'

@@ -80,7 +80,7 @@ const NOTHING_CHANGED = { accounts: new Map(), storage: new Map(), cleared: new 
  * imported in the same batch, so that the marks are true after any stop. `finish` makes it a chain; until then it is not used as one.
  */
 export class Staging {
-  readonly #store: Store
+  #store: Store
   readonly #identity: ChainIdentity
   #manifest: SnapshotManifest | undefined
   #header: Header | undefined
@@ -102,6 +102,16 @@ export class Staging {
 
   close(): Promise<void> {
     return this.#store.close()
+  }
+
+  /** Deletes this snapshot completely, before another one is imported. */
+  async reset(): Promise<void> {
+    const { path } = this.#store
+    await this.close()
+    await rm(path, { recursive: true, force: true })
+    this.#store = await openStaged(path)
+    this.#manifest = undefined
+    this.#header = undefined
   }
 
   async progress(): Promise<StagingProgress> {
