@@ -115,12 +115,12 @@ export type WalRecord =
   | { readonly type: 'end'; readonly number: number; readonly blockHash: Hex }
 
 /** Input of the core. Messages must be verified before: the sender's signature and those of all attachments. */
-export type Input = { readonly nowMs: number } & /** `records`: those of this height, oldest first. */
-(
+export type Input = { readonly nowMs: number } & (
+  | { readonly type: 'request' }
+  /** `records`: those of this height, oldest first. */
   | { readonly type: 'newHeight'; readonly config: HeightConfig; readonly records: readonly WalRecord[] }
   /** Leaves the height: it is either opened again from its records or already decided by others. */
   | { readonly type: 'leave' }
-  | { readonly type: 'request' }
   | { readonly type: 'message'; readonly message: ConsensusMessage; readonly from: string }
   | { readonly type: 'signed'; readonly message: SignedMessage }
   | ({ readonly type: 'built'; readonly block: Block } & RoundPlace)
