@@ -2,7 +2,8 @@ import { bytesEqual, type Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import { signerIndexes } from '../../primitives/consensus/certificate.ts'
+import { type Certificate, signerIndexes } from '../../primitives/consensus/certificate.ts'
+import { readExtraData } from '../../primitives/consensus/extra-data.ts'
 import type { ConsensusMessage, SignedHead, SignedMessage } from '../../primitives/consensus/message.ts'
 import { blockVoteDigest, type SigningDomain, type ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import type { Header } from '../../primitives/header.ts'
@@ -10,7 +11,7 @@ import type { PeerId } from '../../primitives/peer-id.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
 import type { Committee } from '../committee.ts'
 import type { UnsignedMessage } from '../core/types.ts'
-import type { DecidedBlock, Head, NetworkPort } from '../ports.ts'
+import type { CommitteePort, DecidedBlock, Head, NetworkPort } from '../ports.ts'
 import { committeeIndex, type RecoveredState, signPositionFromMessage } from '../wal/recovery.ts'
 import { messageDigest, signConsensusMessage } from '../wal/sign-message.ts'
 import { comparePositions, type LastSignature, type SignPosition, type Watermark } from '../wal/watermark.ts'
@@ -109,7 +110,7 @@ export interface ValidatorKeyOptions {
 
 type ValidatorOptions = ValidatorKeyOptions & {
   readonly params: SigningDomain
-  readonly ports: { readonly network: NetworkPort }
+  readonly ports: { readonly network: NetworkPort; readonly committee: CommitteePort }
 }
 
 /** Validator of this node: its own votes, whether it may sign, and detection of a second user of its key. */
@@ -246,16 +247,29 @@ export class LocalValidator {
   /** Ends a height, `learnt` from others or not; looks for its own seal. Returns true when a quarantine may end. Throws KEY_IN_USE. */
   decided({ block, certificate }: DecidedBlock, committee: Committee, learnt: boolean): boolean {
     const { number, timestamp } = block.header
-    const { round } = certificate
     if (!learnt) this.#gate.decided(timestamp)
-    if (signerIndexes(certificate).includes(committeeIndex(committee, this.address))) {
-      const commit = { type: 'commit', number, round, blockHash: block.hash } as const
-      this.#notice({ number, round, step: 'commit' }, blockVoteDigest(this.#options.params, commit))
-    }
-    this.#own.forgetBelow(number + 1)
+    if (this.#isNew || this.isQuarantined) this.#noticeParentSeal(block.header)
+    this.#noticeSeal(certificate, { number, blockHash: block.hash }, committee)
+    // The seals of this height come again in the next header.
+    this.#own.forgetBelow(number)
     // It took part in the latest decision, which was no old one sent again: signatures seen from now on are not from earlier runs.
     if (!learnt && !this.isQuarantined && this.maySign(committee)) this.#isNew = false
     return this.#quarantine?.decided(block.header, learnt) ?? false
+  }
+
+  /** The certificate of the parent in a header may have other seals than the one that a neighbour sent. */
+  #noticeParentSeal({ number, parentHash, extraData }: Header): void {
+    const certificate = readExtraData({ extraData })?.parentCertificate
+    const committee = this.#options.ports.committee.committee(number - 1)
+    if (certificate && committee)
+      this.#noticeSeal(certificate, { number: number - 1, blockHash: parentHash }, committee)
+  }
+
+  #noticeSeal(certificate: Certificate, block: { number: number; blockHash: Hex }, committee: Committee): void {
+    const { round } = certificate
+    if (!signerIndexes(certificate).includes(committeeIndex(committee, this.address))) return
+    const commit = { type: 'commit', round, ...block } as const
+    this.#notice({ number: block.number, round, step: 'commit' }, blockVoteDigest(this.#options.params, commit))
   }
 
   /** Starts a quarantine: nothing is signed from now on. */

@@ -6,9 +6,10 @@ import { sign } from '../../../src/crypto/signature.ts'
 import { signerIndexes } from '../../../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest } from '../../../src/primitives/consensus/vote.ts'
 import { blockCodec, Ledger } from '../../support/consensus/ledger.ts'
-import { settle } from '../../support/consensus/manual-clock.ts'
-import { createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
+import { ManualClock, settle } from '../../support/consensus/manual-clock.ts'
+import { committeeOf, createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
+import { Mesh } from '../../support/consensus/mesh.ts'
 import { Said } from '../../support/consensus/said.ts'
 import { committee, hashes, portsOf } from './group.ts'
 
@@ -280,19 +281,28 @@ describe('lost memory', () => {
   })
 
   test('the second of two validators, which never voted, votes at once on a snapshot: no block is decided without it', async () => {
-    const { clock, members, revive, stop } = await committee(2)
-    await clock.advance(4_500)
-    await members[1]!.engine.stop()
-    const ledger = new Ledger(80_000)
-    ledger.blocks.push(...members[1]!.ledger.blocks.map(decided => withoutSeal(decided, 1)))
-    members[1] = { ...members[1]!, files: new MemoryFiles(), ledger: new Ledger(90_000) }
-    await (await revive(1)).stop()
-    members[1] = { ...members[1]!, ledger }
-    const engine = await revive(1, { beganWithSnapshot: true })
-    await clock.advance(4_000)
+    const [clock, mesh, joins] = [new ManualClock(), new Mesh(), 5]
+    const port = { committee: (number: number) => committeeOf(number < joins ? 1 : 2) }
+    const create = async (index: number, files: MemoryFiles, ledger: Ledger, beganWithSnapshot = false) => {
+      const network = mesh.port(index)
+      const ports = { execution: ledger, committee: port, network, blocks: blockCodec }
+      const overrides = { ports, beganWithSnapshot }
+      const { engine } = await createMember({ index, size: 2, clock, files, ledger, network, overrides })
+      await engine.start()
+      return engine
+    }
+    const [first, second, files] = [new Ledger(), new Ledger(80_000), new MemoryFiles()]
+    const engines = [await create(0, new MemoryFiles(), first)]
+    await clock.advance(8_000)
+    expect(first.blocks).toHaveLength(joins - 1)
+    await (await create(1, files, new Ledger(90_000))).stop()
+    second.blocks.push(...first.blocks)
+    const engine = await create(1, files, second, true)
+    await clock.advance(8_000)
     expect(engine.status().mode).toBe('voting')
-    expect(hashes(members[1]!)).toEqual(hashes(members[0]!))
-    await stop()
+    expect(first.blocks.length).toBeGreaterThan(joins)
+    expect(hashes({ ledger: second })).toEqual(hashes({ ledger: first }))
+    for (const each of [...engines, engine]) await each.stop()
   })
 
   test('one of two whose seal is in the newest block of its snapshot has voted before', async () => {

@@ -5,15 +5,24 @@ import { type DecidedBlock, type NetworkPort, nullNetwork } from '../../../../sr
 import { LocalValidator } from '../../../../src/consensus/signer/local-validator.ts'
 import { memoryWatermark } from '../../../../src/consensus/wal/memory-wal.ts'
 import { signerOf } from '../../../../src/node/parts/consensus/consensus.ts'
-import { certificateFromSigners } from '../../../../src/primitives/consensus/certificate.ts'
+import { type Certificate, certificateFromSigners } from '../../../../src/primitives/consensus/certificate.ts'
+import { EXTRA_DATA_VERSION, encodeExtraData } from '../../../../src/primitives/consensus/extra-data.ts'
+import { EMPTY_LIST_HASH } from '../../../../src/primitives/header.ts'
 import { keyOf } from '../../../support/chain.ts'
 import { ManualClock } from '../../../support/consensus/manual-clock.ts'
 
 const signer = signerOf(keyOf(1))
 const committee = { members: [signer.address, signerOf(keyOf(2)).address] }
+const headerOf = (number: number, timestamp: number, parentCertificate: Certificate | null = null) => ({
+  ...{ number, timestamp, parentHash: ZERO_HASH },
+  extraData: encodeExtraData({
+    ...{ version: EXTRA_DATA_VERSION, vanity: new Uint8Array(0), proposer: signer.address, parentCertificate },
+    ...{ proofTip: ZERO_HASH, proofHeadersHash: EMPTY_LIST_HASH, evidenceRoot: EMPTY_LIST_HASH },
+  }),
+})
 /** A block that both members sealed. */
 const sealed = (number: number, timestamp = 0): DecidedBlock => {
-  const block = { hash: ZERO_HASH, header: { number, timestamp } } as unknown as DecidedBlock['block']
+  const block = { hash: ZERO_HASH, header: headerOf(number, timestamp) } as unknown as DecidedBlock['block']
   const seal = new Uint8Array(65)
   return {
     block,
@@ -38,7 +47,7 @@ const begin = (trustMissingLog: boolean, isNew = true, network: NetworkPort = nu
       params: { chainId: 7, genesisHash: ZERO_HASH },
       logger: silentLogger,
       clock: new ManualClock(),
-      ports: { network },
+      ports: { network, committee: { committee: () => committee } },
       trustMissingLog,
     },
     () => lost++,
@@ -55,6 +64,24 @@ test('seals of a key without a log silence it, unless the operator trusts that n
   const trusting = begin(true)
   for (const number of [1, 2, 3]) trusting.validator.decided(sealed(number), committee, true)
   expect([trusting.validator.isQuarantined, trusting.lost()]).toEqual([false, 0])
+})
+
+test('a seal that only the next header has silences a new key as well, but not one that made it', () => {
+  const { certificate } = sealed(1)
+  const { hash } = sealed(2).block
+  const header = headerOf(2, 0, certificate)
+  const others = certificateFromSigners(0, 2, new Map([[1, certificate.seals[1] as Uint8Array]]))
+  const second = { block: { hash, header } as unknown as DecidedBlock['block'], certificate: others }
+  const careful = begin(false)
+  careful.validator.decided({ ...sealed(1), certificate: others }, committee, true)
+  expect(careful.validator.isQuarantined).toBe(false)
+  careful.validator.decided(second, committee, true)
+  expect([careful.validator.isQuarantined, careful.lost()]).toEqual([true, 1])
+  const own = begin(false)
+  own.validator.sign({ type: 'commit', number: 1, round: 0, blockHash: ZERO_HASH }, 0)
+  own.validator.decided({ ...sealed(1), certificate: others }, committee, true)
+  own.validator.decided(second, committee, true)
+  expect([own.validator.isQuarantined, own.lost()]).toEqual([false, 0])
 })
 
 test('a key that was silenced at an earlier start and is trusted at this one begins anew, whatever it has still to fetch', () => {
