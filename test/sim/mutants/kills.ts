@@ -94,7 +94,7 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'proposals of a height without a limit': seed(36, 'memory', 'hidden'),
   'bodies outlive their proposals': seed(36, 'memory', 'hidden'),
   'a restart keeps all bodies of its log': seed(4, 'memory', 'restarts'),
-  'heights sent again end a quarantine': seed(2, 'amnesia', 'eclipse'),
+  'heights sent again end a quarantine': seed(22, 'amnesia', 'eclipse'),
   'signs before a quorum reports its height': seed(4, 'equivocation', 'wiped'),
   'a report of a later height counts': seed(15, 'amnesia', 'wiped'),
   'any neighbour reports for those it says to reach': seed(9, 'equivocation', 'wiped'),
