@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createRandom } from '@tandem/base/random.ts'
@@ -239,18 +238,6 @@ test('a table that was cut short is found before it is read, since reading it wo
   const again = await Store.open(path, options)
   expect((await again.get(BUCKETS.code, numberKey(399)))?.byteLength).toBe(1_000)
   await again.close()
-})
-
-test('tables are large: more of those of a large state stay open, and a read seldom opens one', async () => {
-  const store = await temporaryStore()
-  for (let part = 0; part < 24; part++) {
-    const batch = store.batch()
-    for (let row = 0; row < 32; row++) batch.put(BUCKETS.code, bytes(row, part), randomBytes(32 * 1_024))
-    await batch.write({ sync: false })
-  }
-  await store.compact(BUCKETS.code, { gte: bytes(0), lt: bytes(32) })
-  const tables = (await readdir(store.path)).filter(name => name.endsWith('.ldb'))
-  expect(tables.length).toBeLessThanOrEqual(4)
 })
 
 test('counters follow reads and batches', async () => {
