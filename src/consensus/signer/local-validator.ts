@@ -123,6 +123,8 @@ export class LocalValidator {
   /** True for a new one whose node began with a snapshot, so that it has not seen every seal. */
   #isUnsure = false
   #quarantine: Quarantine | null = null
+  /** Head at the start: its seals were seen then, and a development chain goes on after its own. */
+  #startsAt = 0
   /** Told that earlier votes of the key were seen. */
   #trusts = false
   #gate: StartGate
@@ -138,6 +140,7 @@ export class LocalValidator {
   restore({ isNew, own, head }: RecoveredState): void {
     const { watermark, params, clock, ports, trustMissingLog = false, beganWithSnapshot = false } = this.#options
     this.#isNew = isNew
+    this.#startsAt = head.number
     const isOpen = ports.network.speaker === undefined
     // A log is no such assurance: it may be that of a copy.
     this.#gate = new StartGate({ isOpen, self: this.address, trusts: trustMissingLog, nowMs: clock.nowMs() })
@@ -248,7 +251,7 @@ export class LocalValidator {
   decided({ block, certificate }: DecidedBlock, committee: Committee, learnt: boolean): boolean {
     const { number, timestamp } = block.header
     if (!learnt) this.#gate.decided(timestamp)
-    if (this.#isNew || this.isQuarantined) this.#noticeParentSeal(block.header)
+    if ((this.#isNew || this.isQuarantined) && number > this.#startsAt + 1) this.#noticeParentSeal(block.header)
     this.#noticeSeal(certificate, { number, blockHash: block.hash }, committee)
     // The seals of this height come again in the next header.
     this.#own.forgetBelow(number)
