@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '@tandem/base/random.ts'
 import { expect, test } from 'vitest'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
@@ -219,7 +220,9 @@ test('a table that was cut short is found before it is read, since reading it wo
   let tables: readonly string[] = []
   for (let before: string[] | undefined; before?.join() !== tables.join() || before.length === 0; ) {
     before = await tablesThere()
-    await (await Store.open(path, options)).close()
+    const opened = await Store.open(path, options)
+    await sleep(250)
+    await opened.close()
     tables = await tablesThere()
   }
   expect(tables.length).toBeGreaterThan(1)
