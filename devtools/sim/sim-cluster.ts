@@ -73,7 +73,6 @@ export class SimCluster {
   readonly #council: CommitteePort
   readonly #proofParams: ChainParams
   readonly #byzantineNodes = new Map<number, ByzantineNode>()
-  readonly #ledgers: Ledger[] = []
   #includedProof: ProofHeader | undefined
 
   constructor(plan: Plan, lines: number) {
@@ -171,7 +170,7 @@ export class SimCluster {
 
   /** Chain of a member that has all blocks. */
   get #longest(): Pick<Ledger, 'blocks'> {
-    return [...this.#ledgers].reduce((a, b) => (b.number > a.number ? b : a))
+    return [...this.members.values()].reduce((a, b) => (b.number > a.number ? b : a)).ledger
   }
 
   #miners(): SimMiners {
@@ -211,7 +210,6 @@ export class SimCluster {
         this.#opened({ number: number + 1, parent: ledger.head(), state, proof, includedProof: this.#includedProof })
       },
     })
-    this.#ledgers.push(ledger)
     return new SimMember({
       node,
       neighbours: topology.neighbours(node),

@@ -19,6 +19,7 @@ import type { EventQueue } from '../network/event-queue.ts'
 import { RelayedStatements } from '../network/topology.ts'
 import type { CrashLoss } from '../plan/plan.ts'
 import type { CrashPoint } from './crash-points.ts'
+import type { Ledger } from './ledger.ts'
 import { SimMachine } from './sim-machine.ts'
 import {
   type ConsensusListener,
@@ -97,7 +98,11 @@ export class SimMember {
   }
 
   get number(): number {
-    return this.#options.ledger.number
+    return this.ledger.number
+  }
+
+  get ledger(): Ledger {
+    return this.#options.ledger
   }
 
   get round(): number {
@@ -209,12 +214,12 @@ export class SimMember {
   receive(message: ConsensusMessage, from: number): void {
     this.#host?.later(0, () => {
       if (this.#consensusListener === null) return
-      // As the network does: blocks that are not needed are not decoded.
       if (this.#isAway) {
         this.#requests?.told(message)
         this.#consensusListener.hear(message, String(from))
         return
       }
+      // As the network does: blocks that are not needed are not decoded.
       const claim = claimOf(message)
       if (claim !== undefined && this.#consensusListener.validateClaim(claim, String(from)) !== 'accept') return
       const place = this.#isByzantine(message) ? this.#engine?.status() : undefined

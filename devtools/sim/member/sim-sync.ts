@@ -1,4 +1,5 @@
 import { CodedError, undefinedIfCoded } from '@tandem/base/errors.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import type { Random } from '@tandem/base/random.ts'
 import { BlockSync } from '../../../src/chain/sync/block-sync.ts'
@@ -133,15 +134,11 @@ export class SimSync {
   }
 
   #peer(node: number): SyncPeer {
-    const known = this.#peers.get(node)
-    if (known !== undefined) return known
     const request = async (_: string, range: unknown) => this.#ask(node, range as BlockRange)
-    const peer: SyncPeer = {
+    return getOrMake(this.#peers, node, () => ({
       ...{ id: String(node), head: { number: 0 }, earliest: 0, place: 'reserved', requests: 0 },
       request: request as Peer['request'],
-    }
-    this.#peers.set(node, peer)
-    return peer
+    }))
   }
 
   /** Rejects with REQUEST_TIMEOUT; a malformed response counts as none. */

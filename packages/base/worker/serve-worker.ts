@@ -1,4 +1,4 @@
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, receiveMessageOnPort, type Transferable, workerData } from 'node:worker_threads'
 import { assert } from '../assert.ts'
 import { isCoded } from '../errors.ts'
 import type { EndRequest } from './end-worker.ts'
@@ -23,7 +23,7 @@ import { systemThreadId } from './thread-time.ts'
 /** Result whose memory moves to the caller. */
 export class Transferred<T> {
   readonly value: T
-  readonly memory: ReturnType<typeof ownMemory>[]
+  readonly memory: readonly Transferable[]
 
   constructor(value: T, memory: readonly (Uint8Array | ArrayBuffer)[]) {
     this.value = value
@@ -203,7 +203,7 @@ class WorkerServer {
   #run({ id, name, args }: WorkerCall, active: ActiveCall): Promise<void> | undefined {
     this.beat(id)
     try {
-      assert(!(name in Object.prototype), 'the method is served')
+      assert(name in this.#methods && !(name in Object.prototype), 'the method is served')
       const value = (this.#methods[name] as Method)(...args, active)
       if (value instanceof Promise)
         return value.then(

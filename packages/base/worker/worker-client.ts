@@ -1,4 +1,10 @@
-import { MessageChannel, type MessagePort, type ResourceLimits, type Worker } from 'node:worker_threads'
+import {
+  MessageChannel,
+  type MessagePort,
+  type ResourceLimits,
+  type Transferable,
+  type Worker,
+} from 'node:worker_threads'
 import { copyBytes } from '../bytes.ts'
 import { startThread } from '../own-files.ts'
 import { endWorker } from './end-worker.ts'
@@ -257,7 +263,7 @@ export class WorkerClient<M extends WorkerMethods> {
     })
   }
 
-  #post(call: ToWorker, memory: ReturnType<typeof ownMemory>[] | undefined, isUrgent: boolean): void {
+  #post(call: ToWorker, memory: readonly Transferable[] | undefined, isUrgent: boolean): void {
     if (isUrgent && this.#urgent !== undefined) {
       try {
         this.#urgent.postMessage(call satisfies Posted<ToWorker>, [...(memory ?? [])])

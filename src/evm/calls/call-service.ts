@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { type Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
 import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { type CodedError, isCoded } from '@tandem/base/errors.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { WorkerEnded, WorkerFault } from '@tandem/base/worker/protocol.ts'
 import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
@@ -55,10 +56,8 @@ const createNaming = <Value extends object>() => {
   const knownBy = new WeakMap<object, Set<number>>()
   let next = 1
   return (worker: object, value: Value): NamedValue<Value> => {
-    const id = ids.get(value) ?? next++
-    ids.set(value, id)
-    const known = knownBy.get(worker) ?? new Set()
-    knownBy.set(worker, known)
+    const id = getOrMake(ids, value, () => next++)
+    const known = getOrMake(knownBy, worker, () => new Set())
     if (known.has(id)) return { id }
     known.add(id)
     // The worker adds and drops values in the same order.
