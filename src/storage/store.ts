@@ -379,7 +379,8 @@ const openMemory = async (): Promise<Level> => {
 
 const openDisk = async (location: string, options: StoreOptions): Promise<DiskLevel> => {
   // Threads open a database that the main thread has checked.
-  if (isMainThread || options.createIfMissing !== false) await checkTables(location)
+  const reason = isMainThread || options.createIfMissing !== false ? await tablesFault(location) : undefined
+  if (reason !== undefined) throw storeError({ code: 'STORE_CORRUPT', path: location, reason })
   const { ClassicLevel } = createRequire(import.meta.url)('classic-level') as typeof import('classic-level')
   const level = new ClassicLevel<Uint8Array, Uint8Array>(location, {
     ...VIEWS,
@@ -401,18 +402,14 @@ const openDisk = async (location: string, options: StoreOptions): Promise<DiskLe
 
 /** Divides the memory of a database: a quarter for blocks, a half for two write buffers, and as many tables as their indexes fit. */
 const levelMemory = ({ memoryBytes = memoryShares().database, writeBufferBytes }: StoreOptions) => {
-  const { openFiles, tableBytes } = STORAGE_LIMITS
+  const { openFiles, table, tableBytes } = STORAGE_LIMITS
   const quarter = Math.floor(memoryBytes / 4)
   return {
     cacheSize: quarter,
     writeBufferSize: writeBufferBytes ?? Math.min(quarter, STORAGE_LIMITS.writeBufferBytes),
+    ...table,
     maxOpenFiles: Math.max(openFiles.least, Math.min(openFiles.most, Math.floor(memoryBytes / tableBytes))),
   }
-}
-
-const checkTables = async (path: string): Promise<void> => {
-  const reason = await tablesFault(path)
-  if (reason !== undefined) throw storeError({ code: 'STORE_CORRUPT', path, reason })
 }
 
 const syncLogs = async (path: string): Promise<void> => {

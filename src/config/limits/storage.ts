@@ -45,7 +45,9 @@ export const TRIE_LIMITS = {
 export const STORAGE_LIMITS = {
   /** Rows that are in no table yet are read at each start. */
   writeBufferBytes: 16 * MIB,
-  /** Index and filter of an open table, and open tables: LevelDB maps no more than a thousand. */
+  /** Bytes of a table, and of its blocks: of many small ones less would be open, and a read that opens one takes several times as long. */
+  table: { maxFileSize: 8 * MIB, blockSize: 16 * 1024 },
+  /** Index of an open table, and open tables: LevelDB maps no more than a thousand. */
   tableBytes: 32 * 1024,
   openFiles: { least: 64, most: 1_000 },
   /** Emptied batches kept for the next block; each keeps the memory of its largest use. */

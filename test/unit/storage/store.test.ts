@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createRandom } from '@tandem/base/random.ts'
@@ -206,15 +207,15 @@ test('a table that was cut short is found before it is read, since reading it wo
   const options = { writeBufferBytes: 65_536 }
   const store = await Store.open(path, options)
   const noise = createRandom(1)
-  const value = () => Uint8Array.from({ length: 1_000 }, () => noise.below(256))
+  const value = () => Uint8Array.from({ length: 20_000 }, () => noise.below(256))
   // Some tables are replaced by compaction, so that the manifest names deleted ones too.
-  for (let at = 0; at < 4_000; at++)
+  for (let at = 0; at < 600; at++)
     await store
       .batch()
-      .put(BUCKETS.code, numberKey(at % 3_600), value())
+      .put(BUCKETS.code, numberKey(at % 540), value())
       .write({ sync: false })
   // None is left for the next open, which would replace tables.
-  await store.compact(BUCKETS.code, { gte: numberKey(0), lt: numberKey(3_600) })
+  await store.compact(BUCKETS.code, { gte: numberKey(0), lt: numberKey(540) })
   await store.close()
   const tables = (await readdir(path)).filter(name => name.endsWith('.ldb'))
   expect(tables.length).toBeGreaterThan(1)
@@ -231,8 +232,20 @@ test('a table that was cut short is found before it is read, since reading it wo
     }
   }
   const again = await Store.open(path, options)
-  expect((await again.get(BUCKETS.code, numberKey(399)))?.byteLength).toBe(1_000)
+  expect((await again.get(BUCKETS.code, numberKey(399)))?.byteLength).toBe(20_000)
   await again.close()
+})
+
+test('tables are large: more of those of a large state stay open, and a read seldom opens one', async () => {
+  const store = await temporaryStore()
+  for (let part = 0; part < 24; part++) {
+    const batch = store.batch()
+    for (let row = 0; row < 32; row++) batch.put(BUCKETS.code, bytes(row, part), randomBytes(32 * 1_024))
+    await batch.write({ sync: false })
+  }
+  await store.compact(BUCKETS.code, { gte: bytes(0), lt: bytes(32) })
+  const tables = (await readdir(store.path)).filter(name => name.endsWith('.ldb'))
+  expect(tables.length).toBeLessThanOrEqual(4)
 })
 
 test('counters follow reads and batches', async () => {
