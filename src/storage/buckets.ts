@@ -1,6 +1,6 @@
 /**
- * List of all tables, each a one-byte key prefix. A number is never reused, even when its table is gone: add at the end.
- * Numbers inside keys are big-endian (keys.ts), so ranges of blocks are ranges of keys.
+ * List of all tables, each a one-byte key prefix. A number is never reused, even when its table is gone (9, 14, 15, 16, 21): add at the
+ * end. Numbers inside keys are big-endian (keys.ts), so ranges of blocks are ranges of keys.
  */
 export const BUCKETS = {
   /** Name -> small single values: schema, state, head, cursors. */
@@ -25,12 +25,8 @@ export const BUCKETS = {
   accountHistory: 11,
   /** keccak(address) + keccak(slot) + block number -> word before that block; empty: zero. */
   slotHistory: 12,
-  /** Development chains: keccak256 of an address or slot -> the address or slot (state/world/preimages.ts). */
-  preimage: 28,
   /** Block number + part -> the keys that block changed, for pruning and rollback. */
   historyIndex: 13,
-  /** Sender + nonce -> raw local transaction of the pool. */
-  poolJournal: 16,
   /** Block number -> members of the council after that block: genesis, and the last block of a cycle that changed it. */
   council: 17,
   /** Proof chain: id -> final header and the block that includes it. */
@@ -51,6 +47,8 @@ export const BUCKETS = {
   snapshotChunk: 26,
   /** Id of a final proof header -> state of the proof chain after it (rules/proof/proof-state.ts); none for headers before a snapshot. */
   proofState: 27,
+  /** Development chains: keccak256 of an address or slot -> the address or slot (state/world/preimages.ts). */
+  preimage: 28,
   /** Block number + part (from 1) -> the rest of long receipts (chain/store/receipt-parts.ts). */
   receiptPart: 29,
   /** Block number -> wei that its contracts moved and contracts that they created, only of executed blocks that have some. */
