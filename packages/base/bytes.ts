@@ -25,7 +25,7 @@ export const bytesToHex = (bytes: Uint8Array): Hex => `0x${hexSlice.call(bytes a
 /** `hex` must be 0x-prefixed and of even length; the caller has checked it. */
 export const hexToBytes = (hex: Hex): Uint8Array => bytesFromDigits(hex.slice(2))
 
-/** The same without the prefix, for digits of either case. */
+/** Bytes of hex digits without a prefix, of either case. */
 export const bytesFromDigits = (digits: string): Uint8Array => {
   const buffer = Buffer.from(digits, 'hex')
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)

@@ -2,12 +2,12 @@
 export const EXPLORER_LIMITS = {
   index: {
     /**
-     * Of blocks that are read and held at once: whichever is reached first ends a batch. Rows are those of transactions and of transfers of both
+     * Blocks that are read and held at once, and their rows: whichever is reached first ends a batch. Rows are those of transactions and of transfers of both
      * kinds: 256 gas of a log of ERC-1155 are one, so that a block may have hundreds of thousands.
      */
     batchBlocks: 256,
     batchRows: 20_000,
-    /** Of the batches that one transaction of the index takes in during a backfill. */
+    /** Rows of the batches that one transaction of the index takes in during a backfill. */
     bulkRows: 100_000,
     bulkMs: 5_000,
     /** Blocks of the first request, and gas of those whose receipts are read at once. */
@@ -17,10 +17,10 @@ export const EXPLORER_LIMITS = {
     batchEntries: 4_096,
     /** A look at the head without being told of it. */
     pollMs: 2_000,
-    /** After failures, before the next attempts: from the first to the last, each twice the one before. */
+    /** Time after failures before the next attempts: from the first to the last, each twice the one before. */
     firstRetryMs: 250,
     lastRetryMs: 5_000,
-    /** Between two lines of the log about the backfill. */
+    /** Time between two lines of the log about the backfill. */
     progressMs: 5_000,
     /** Blocks behind the head from which it is called backfill. */
     behindBlocks: 50,
@@ -36,7 +36,7 @@ export const EXPLORER_LIMITS = {
     queryMs: 5_000,
     /** Silence of the database after which the writer asks whether it is still at work. */
     silenceMs: 4_000,
-    /** After which the server takes a connection for lost. */
+    /** Silence after which the server takes a connection for lost. */
     keepAlive: { idleSeconds: 15, intervalSeconds: 5, count: 3, idleTransactionMs: 120_000 },
   },
   /** Node of an explorer that runs by itself. */
@@ -44,13 +44,13 @@ export const EXPLORER_LIMITS = {
     connectMs: 10_000,
     answerMs: 30_000,
     answerBytes: 64 * 1_024 * 1_024,
-    /** Between two signs of life that a connection must give. */
+    /** Time between two signs of life that a connection must give. */
     pingMs: 15_000,
     /** Calls that are passed on for clients at once, in total and of one: their answers are held here and by the node. */
     passed: { total: 6, client: 2 },
     /** Bytes that a node keeps of what a failed transaction returned. */
     failureBytes: 1_024,
-    /** Between two attempts to connect. */
+    /** Time between two attempts to connect. */
     firstRetryMs: 250,
     lastRetryMs: 5_000,
   },
@@ -70,32 +70,32 @@ export const EXPLORER_LIMITS = {
      */
     running: { total: 32, client: 4 },
     waiting: { total: 256, client: 64 },
-    /** Of a request, with its wait. */
+    /** Time of a request, with its wait. */
     timeoutMs: 10_000,
     /** The thread may take this long to start, or wait so long for the index to be opened. */
     startMs: 60_000,
     urlBytes: 8 * 1_024,
     bodyBytes: 256 * 1_024,
-    /** After a failure of the thread, before it is started again. */
+    /** Time after a failure of the thread before it is started again. */
     restartMs: 1_000,
-    /** Of a list. */
+    /** Entries of a list. */
     defaultLimit: 25,
     maxLimit: 100,
     maxOffset: 100_000,
-    /** Of a list that is taken as a file. */
+    /** Rows of a list that is taken as a file. */
     csvRows: 1_000,
     searchChars: 100,
     searchResults: 10,
     days: { default: 30, max: 365 },
-    /** Of one transaction or address. */
+    /** Entries of one transaction or address. */
     tokenBalances: 50,
     transfers: 1_000,
     authorizations: 32,
     logs: 1_000,
-    /** Of ABIs that a transaction is decoded by: an event of 20 bytes in a source has 100 in its ABI, and a hash. */
+    /** Length of the ABIs that a transaction is decoded by: an event of 20 bytes in a source has 100 in its ABI, and a hash. */
     abiChars: 2 * 1_024 * 1_024,
     blockHashes: 100,
-    /** Of calldata or of one log, and of all logs, in an answer. */
+    /** Bytes of calldata or of one log, and of all logs, in a response. */
     dataBytes: 128 * 1_024,
     logBytes: 2 * 1_024 * 1_024,
     /** Data of all logs in one response of the module API. */
@@ -118,7 +118,7 @@ export const EXPLORER_LIMITS = {
     bytesPerMs: 64,
   },
   verification: {
-    /** Of a submission as it arrives, with its encoding. */
+    /** Size of a submission as it arrives, with its encoding. */
     bodyBytes: 8 * 1_024 * 1_024,
     /** Submissions that are being read, of all clients and of one. */
     bodies: { total: 4, client: 2 },
@@ -138,7 +138,7 @@ export const EXPLORER_LIMITS = {
     /** Submissions that wait, of all clients and of one. */
     queued: 20,
     queuedPerClient: 2,
-    /** In the queue; then the client must submit again. */
+    /** Time in the queue; then the client must submit again. */
     waitMs: 60_000,
     /** Verified source code with its ABI, which stays on the disk: in a day, of all clients and of one. */
     stored: { dayBytes: 1_024 * 1_024 * 1_024, clientDayBytes: 64 * 1_024 * 1_024, clients: 10_000 },
@@ -156,12 +156,12 @@ export const EXPLORER_LIMITS = {
     firstCallGas: 200_000,
     /** Gas of a call that somebody asks for. */
     callGas: 10_000_000,
-    /** Of one value, and of the answer with all values. */
+    /** Length of one value, and of the response with all values. */
     valueChars: 4_096,
     answerChars: 256 * 1_024,
     /** Source code of a contract on a page; the API has the rest. */
     sourceChars: 400_000,
-    /** Of a refused submission that the form shows again. */
+    /** Size of a refused submission that the form shows again. */
     formChars: 512 * 1_024,
   },
   /** Port of an explorer that runs by itself. */

@@ -4,7 +4,7 @@ import { RPC_PATH, type Site, type SiteLink, siteLinks } from './site.ts'
 
 interface PageOptions {
   readonly site: Site
-  /** Of the document, without the name of the site. */
+  /** Title of the document, without the name of the site. */
   readonly title: string
   /** Path of the page, which its link in the navigation marks as current. */
   readonly path: string

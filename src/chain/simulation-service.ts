@@ -66,7 +66,7 @@ export class SimulationService {
     const plan = this.#plan(request, base)
     bases.join(request, plan)
     let done: readonly Assembled[] = []
-    /** Of the blocks after the last ones; a call that is tried again begins anew. */
+    /** Hashes of the blocks after the last ones; a call that is tried again begins anew. */
     const hash = async (blocks: readonly SimulatedBlock[]) => {
       const from = (blocks[0]?.env.number ?? 0) - base.header.number - 1
       done = await this.#assemble(plan, base, done.slice(0, from), blocks)

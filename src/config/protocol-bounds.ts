@@ -17,7 +17,7 @@ export const RLP_BOUNDS = { depth: 16, items: 262_144 } as const
 /** Bounds of the genesis block and its file. `v` of a legacy signature (2 id + 36, EIP-155) is exact up to this chain id. */
 export const GENESIS_BOUNDS = { codeBytes: 1024 * 1024, vanityBytes: 32, chainId: 4_503_599_627_370_475 } as const
 
-/** Of the council contract, which names the first itself: members, and text that names one. */
+/** Bounds of the council: members, as in its contract, and bytes of a member's name. */
 export const COUNCIL_BOUNDS = {
   members: 256,
   nameBytes: 32,
@@ -33,7 +33,7 @@ const paidHeaders = 60
 /** Bounds of the proof chain's state: `stateBytes` of its RLP, with a coinbase of 21 bytes for each of `paidHeaders`. */
 export const PROOF_BOUNDS = { paidHeaders, stateBytes: 203 + paidHeaders * 21 } as const
 
-/** Of one block: accusations, and their bytes; one with a justification of the largest committee fits. */
+/** Bounds of the evidence in a block: accusations, and their bytes; one with a justification of the largest committee fits. */
 export const EVIDENCE_BOUNDS = { items: 16, bytes: 48 * 1024 } as const
 
 /** Bounds of committees and their messages. */

@@ -91,7 +91,7 @@ export interface NetworkPort {
   reachable?(members: readonly Hex[]): number
   /** Returns undefined for a peer that is no neighbour; without this method nodes sign from their start on. */
   speaker?(peer: PeerId): Speaker | undefined
-  /** Those of these validators, without this node, that are not reachable, for reports. */
+  /** Validators among these that are not reachable, without this node, for reports. */
   unreachable?(members: readonly Hex[]): readonly Hex[]
   /** Reports a peer whose message is provably its own fault: unsigned, or different from its claim. */
   misbehaved?(peer: PeerId): void

@@ -76,7 +76,7 @@ export const keccak256Parts = (parts: readonly Uint8Array[]): Uint8Array => {
   return takeHash()
 }
 
-/** The same, written to the first 32 bytes of `out`. */
+/** Writes keccak256 of the concatenated parts to the first 32 bytes of `out`. */
 export const keccak256PartsInto = (parts: readonly Uint8Array[], out: Uint8Array): void => {
   computeParts(parts)
   out.set(hash)

@@ -20,7 +20,7 @@ export const sha256dHash = (sealHash: Hex, nonce: Uint8Array): bigint =>
 export const nativeMixHash = (argon2: Argon2Provider, sealHash: Hex, nonce: Uint8Array): Promise<Uint8Array> =>
   argon2.hash(Buffer.concat([hexToBytes(sealHash), nonce]), PROOF_SEEDS[1].subarray(0, SALT_BYTES))
 
-/** The same on the calling thread. */
+/** Mix hash of version 2, computed on the calling thread. */
 export const nativeMixHashSync = (argon2: Argon2Provider, sealHash: Hex, nonce: Uint8Array): Uint8Array =>
   argon2.hashSync(Buffer.concat([hexToBytes(sealHash), nonce]), PROOF_SEEDS[1].subarray(0, SALT_BYTES))
 

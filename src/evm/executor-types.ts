@@ -117,7 +117,7 @@ export interface BlockExecution {
   readonly receipts: readonly Receipt[]
   /** In the order of execution; missing where the executor does not record them. */
   readonly internal?: readonly BlockInternalTransfer[]
-  /** Likewise the causes of failures. */
+  /** Causes of failures, in the order of execution; missing where the executor does not record them. */
   readonly failed?: readonly FailedExecution[]
   readonly gasUsed: bigint
   readonly logsBloom: Uint8Array

@@ -13,7 +13,7 @@ import type { Grant } from './grant-store.ts'
 export const FAUCET_SCRIPT = loadAsset(new URL('./assets/', import.meta.url), 'faucet', 'js')
 
 const AMOUNT = formatAmount(FAUCET_LIMITS.grantWei, 18)
-/** Of an input that is shown again. */
+/** Length to which an input that is shown again is cut. */
 const SHOWN_CHARS = 100
 
 interface FormProblem {

@@ -77,7 +77,7 @@ export interface NodeOptions {
   readonly stateHistory: number | 'archive'
   /** Blocks below the head that are kept; all when omitted. */
   readonly history?: number | undefined
-  /** Of STORAGE_LIMITS by default. */
+  /** Sizes of segments; those of STORAGE_LIMITS by default. */
   readonly segments?: SegmentSizes
   /** Memory of the node, MiB (config/limits/storage.ts). */
   readonly memoryMib?: number

@@ -10,14 +10,14 @@ import type { DecodedTransaction } from './transaction/transaction.ts'
 export const transactionsRoot = (transactions: readonly Pick<DecodedTransaction, 'raw'>[]): Hex =>
   orderedRoot(transactions.map(transaction => transaction.raw))
 
-/** The same in parts: a block may have tens of thousands. */
+/** Computes the root of transactions in parts: a block may have tens of thousands. */
 export const transactionsRootParts = (transactions: readonly Pick<DecodedTransaction, 'raw'>[]): SlicedWork<Hex> =>
   orderedRootParts(transactions.map(transaction => transaction.raw))
 
 /** Root of the trie of a block's receipts by index. */
 export const receiptsRoot = (receipts: readonly Receipt[]): Hex => finishSlicedWork(receiptsRootParts(receipts))
 
-/** The same in parts: the receipts of a block may be 40 MB. */
+/** Computes the root of receipts in parts: those of a block may be 40 MB. */
 export function* receiptsRootParts(receipts: readonly Receipt[]): SlicedWork<Hex> {
   const encoded = yield* encodeInParts(receipts, encodeReceipt)
   const root = yield* orderedRootParts(encoded)
@@ -42,7 +42,7 @@ const LEAF_HEAD_BYTES = 5 + 8 + 5
 /** Root over `items`, each the bytes stored for its index; EMPTY_TRIE_ROOT for none. */
 export const orderedRoot = (items: readonly Uint8Array[]): Hex => finishSlicedWork(orderedRootParts(items))
 
-/** The same in parts: the items may be tens of megabytes. */
+/** Computes the root over items in parts: they may be tens of megabytes. */
 function* orderedRootParts(items: readonly Uint8Array[]): SlicedWork<Hex> {
   if (items.length === 0) return EMPTY_TRIE_ROOT
   const reference = Buffer.allocUnsafe(MAX_REFERENCE)

@@ -149,7 +149,7 @@ export class Store {
     }
   }
 
-  /** Also reads the rows of segments, which no other read does. */
+  /** Reads a row, also of segments, which no other read does. */
   async get(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<Uint8Array | undefined> {
     if (this.#ephemeral) return this.getSync(bucket, key, snapshot)
     this.counters.reads++

@@ -38,7 +38,7 @@ interface PoolServiceOptions {
 const REPLAY_CHUNK = 1_024
 /** Local transactions at most that are recovered, admitted and journaled together. */
 const LOCAL_BATCH = 64
-/** Batches of them whose senders are recovered at a time: one for each thread of two cores. */
+/** Batches of local transactions whose senders are recovered at a time: one for each thread of two cores. */
 const LOCAL_OVERLAP = 2
 
 /**
@@ -59,7 +59,7 @@ export class PoolService {
     owner: POOL_LIMITS.setCodeAuthorizations,
     displaces: true,
   })
-  /** Those of the journal, which has a bound of its own. */
+  /** Set-code transactions of the journal, which bounds their number by its size. */
   readonly #restoredSetCode = new FairQueue<SetCodeSubmission>()
   #isRecoveringSigners = false
   readonly #listeners = new Set<(transaction: Transaction) => void>()

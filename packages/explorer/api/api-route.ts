@@ -76,7 +76,7 @@ export interface ApiRoute {
   readonly summary: string
   readonly params?: Readonly<Record<string, ApiSchema>>
   readonly query?: Readonly<Record<string, ApiSchema>>
-  /** Of a POST. */
+  /** Schema of the body of a POST. */
   readonly body?: ApiSchema
   readonly result: ApiSchema
   /** Status of a successful answer; 200 when left out. */

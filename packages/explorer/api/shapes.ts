@@ -243,7 +243,7 @@ export const STATS_SHAPE = shape({
   ),
 })
 
-/** Of the search; the key that names a result depends on its type. */
+/** Results of the search; the key that names a result depends on its type. */
 export const SEARCH_SHAPE = shape({
   query: TEXT,
   results: arrayOf({

@@ -31,7 +31,7 @@ interface Taken {
 
 /** Errors of an indexer, thrown as CodedError. */
 type IndexerError =
-  /** Of one that keeps a foreign index. */
+  /** The index is of another chain. */
   | { readonly code: 'INDEX_OF_OTHER_CHAIN'; readonly found: Hex; readonly expected: Hex | null; readonly fix: string }
   /** The node refuses a block that the index is at, or that is next: it has dropped old blocks, or still fetches them. */
   | { readonly code: 'BLOCKS_MISSING'; readonly number: number; readonly reason: string; readonly fix: string }

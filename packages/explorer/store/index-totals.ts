@@ -36,7 +36,7 @@ export interface TokenTotals {
   /** Standard of its first transfer. */
   readonly standard: TokenStandard
   transfers: number
-  /** The same by standard: a contract may log transfers of several. */
+  /** Transfers by standard: a contract may log those of several. */
   readonly byStandard: Record<TokenStandard, number>
   /** Units were minted or burnt: its supply must be read again. */
   supplyChanged: boolean

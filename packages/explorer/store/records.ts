@@ -84,7 +84,7 @@ export interface ProofRecord {
   readonly height: number
   readonly id: Hex
   readonly miner: Hex
-  /** Of its anchor. */
+  /** Timestamp of its anchor. */
   readonly timestamp: number
   /** Expected number of hashes. */
   readonly difficulty: bigint

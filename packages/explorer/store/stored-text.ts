@@ -3,7 +3,7 @@
  * index has a size limit.
  */
 
-/** Of names, symbols and labels; those who show them cut them shorter. */
+/** Length of stored names, symbols and labels; pages cut them shorter. */
 export const STORED_NAME_CHARS = 256
 
 /** Text without zero characters and lone surrogates, at most `chars` long. */

@@ -203,7 +203,7 @@ export class BlockWork {
     return childEnv(sources, parent, { timestamp: header.timestamp, proposer })
   }
 
-  /** Computes the roots and assembles the block: the state root in its worker, while this thread hashes receipts and unhashed transactions. */
+  /** Computes the roots: that of the state in its worker, while this thread hashes receipts and unhashed transactions. */
   async #computeRoots(
     base: BlockBase,
     journal: Journal,

@@ -145,7 +145,7 @@ export class BlockStore {
     return receipts
   }
 
-  /** The same without blooms, for readers of every block; not cached. */
+  /** Receipts of a block without blooms, for readers of every block; not cached. */
   async receiptsWithoutBlooms(number: number): Promise<readonly ReceiptWithoutBloom[] | undefined> {
     const kept = this.#receipts.peek(number)
     if (kept) return kept

@@ -22,9 +22,8 @@ export const HEAD_ROW = metaKey('head')
 export interface BlockRows {
   readonly block: ChainBlock
   readonly receipts: readonly Receipt[]
-  /** Missing for a block that was not executed here. */
+  /** Internal transfers and failures are missing for a block that was not executed here. */
   readonly internal?: readonly BlockInternalTransfer[] | undefined
-  /** Likewise. */
   readonly failed?: readonly FailedExecution[] | undefined
   /** null for genesis. */
   readonly certificate: Certificate | null

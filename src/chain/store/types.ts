@@ -128,11 +128,11 @@ export interface ChainView {
   blockByNumber(number: number): Promise<ChainBlock | undefined>
   blockByHash(hash: Hex): Promise<ChainBlock | undefined>
   receipts(number: number): Promise<readonly Receipt[] | undefined>
-  /** The same one after the other, for blocks whose logs are megabytes. */
+  /** Receipts of a block one after the other, for blocks whose logs are megabytes. */
   receiptStream(number: number): Promise<Iterable<StreamedReceipt> | undefined>
   /** Wei that contracts of a block moved, and contracts that they created, in order; none of a block that was not executed here. */
   internalTransfers(number: number): Promise<Iterable<BlockInternalTransfer>>
-  /** Causes of the failures of a block's transactions, likewise. */
+  /** Causes of the failures of a block's transactions, in order; none of a block that was not executed here. */
   failedExecutions(number: number): Promise<Iterable<FailedExecution>>
   /** Returns the gas of a block by the tip it paid above the base fee, lowest tip first. */
   tips(number: number): Promise<readonly TipShare[] | undefined>

@@ -16,7 +16,7 @@ export interface TraceBlock {
 }
 type TraceEnv = Omit<BlockEnv, 'params' | 'blockHash' | 'stateRoot'>
 
-/** Of a transaction, a block's transactions, or a call after the first `after` of them; undefined: after all. */
+/** What is traced: a transaction, a block's transactions, or a call after the first `after` of them (undefined: after all). */
 type TracedRun =
   | { readonly kind: 'transaction'; readonly index: number }
   | { readonly kind: 'block' }

@@ -18,9 +18,9 @@ export const PROOF_CHAIN_LIMITS = {
   verifying: 8,
 } as const
 
-/** Of work for miners. */
+/** Limits of work for miners. */
 export const MINING_LIMITS = {
-  /** Work handed out and still accepted: of the default payee, and of all others. */
+  /** Jobs handed out and still accepted: those of the default coinbase, and those of all others. */
   jobs: 256,
   /** Miners whose hash rates are added up, and how long a figure counts. */
   rates: 256,

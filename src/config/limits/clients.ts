@@ -117,8 +117,8 @@ export const CALL_LIMITS = {
   local: {
     /**
      * Gas a call executes there before it goes to a worker: about 0.2 ms of plain code. The time stops one whose state is not in memory.
-     * A development chain's client waits for each result, and its worker may not have started. Access lists need the interpreter in
-     * TypeScript: loading it would hold a committee's main thread for hundreds of milliseconds.
+     * A development chain's client waits for each result, and its worker may not have started. Access lists run in the module that reports
+     * steps, which a committee's main thread does not load.
      */
     bound: { gas: 150_000n, listGas: 0n, ms: 1 },
     developmentBound: { gas: 20_000_000n, listGas: 600_000n, ms: 20 },
@@ -211,7 +211,7 @@ export const SIMULATE_LIMITS = {
   answerBytes: 8 * 1024 * 1024,
   /** Accounts and slots that the blocks change: the trie's thread computes the state roots of all of them in one task. */
   changes: 20_000,
-  /** The same, summed over every BLOCKHASH of a simulated block. */
+  /** Accounts and slots of the blocks before each BLOCKHASH of a simulated block, summed. */
   hashedChanges: 100_000,
 } as const
 

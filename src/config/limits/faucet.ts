@@ -2,9 +2,9 @@ const SECOND_MS = 1_000
 
 /** Bounds of the faucet (docs/faucet.md). */
 export const FAUCET_LIMITS = {
-  /** Of one grant: 10 tokens. */
+  /** Amount of a grant: 10 tokens. */
   grantWei: 10n * 10n ** 18n,
-  /** Between two grants of one address. */
+  /** Time between two grants of an address. */
   periodMs: 86_400 * SECOND_MS,
   transferGas: 21_000n,
   /** Age of a proof of work. */
@@ -15,9 +15,9 @@ export const FAUCET_LIMITS = {
   waiting: 256,
   waitMs: 5 * SECOND_MS,
   pollMs: SECOND_MS,
-  /** After which a transfer that no block includes is sent again. */
+  /** Time after which a transfer that no block includes is sent again. */
   rebroadcastMs: 10 * SECOND_MS,
-  /** After which a transfer that no block includes is replaced by one at the price of the moment, when that is higher. */
+  /** Time after which a transfer that no block includes is replaced by one at the price of the moment, when that is higher. */
   replaceMs: 30 * SECOND_MS,
   /** Rise of the price that nodes want of a replacement. */
   replacePercent: 10n,
@@ -41,9 +41,9 @@ export const FAUCET_LIMITS = {
 
 /** Limits on the grants of a faucet. */
 export interface FaucetPolicy {
-  /** Of all addresses, in 24 hours. */
+  /** Grants of all addresses in 24 hours. */
   readonly dailyGrants: number
-  /** Of one client (an IPv4 address, a /64 of IPv6) with a proof of work, in 24 hours. */
+  /** Grants of a client (an IPv4 address, a /64 of IPv6) with a proof of work in 24 hours. */
   readonly clientGrants: number
   readonly clientGrantsWithoutWork: number
   /** Parts of a day's grants that all clients of a /24 or /48 get, and those of a /16 or /32: one divided by these. */

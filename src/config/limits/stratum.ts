@@ -1,6 +1,6 @@
 /* Stratum server of the proof chain (docs/design/proof-chain.md#stratum). Units are in the names. */
 
-/** Of one Stratum server. */
+/** Limits of a Stratum server. */
 export const STRATUM_LIMITS = {
   connections: 1_024,
   /** Per remote address; the address of the loopback counts as one. */

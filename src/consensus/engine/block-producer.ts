@@ -101,12 +101,13 @@ export class BlockProducer {
     for (const hash of [...this.#validations.keys()]) this.cancelValidation(hash)
   }
 
-  /** Cancels all work and waits; `settled` resolves when the last work, which reads state and database, has ended. */
+  /** Cancels all work. */
   abort(): void {
     this.#stopping.abort(CANCELLED)
     this.cancelAll()
   }
 
+  /** Resolves when the last work, which reads state and database, has ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#running)
   }

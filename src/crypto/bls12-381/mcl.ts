@@ -41,7 +41,7 @@ export const g1From = (mcl: Mcl, bytes: Uint8Array): G1 => {
   return point
 }
 
-/** Creates a point of the curve over Fp2 likewise. */
+/** Creates a point of the curve over Fp2 from the bytes of a precompile's input. */
 export const g2From = (mcl: Mcl, bytes: Uint8Array): G2 => {
   const point = new mcl.G2()
   if (isInfinity(bytes)) return point

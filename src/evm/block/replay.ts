@@ -69,7 +69,7 @@ export class Replay {
     return receipt
   }
 
-  /** Of logs only the number is kept: those of a block are up to 50 MB. */
+  /** Adds a result with the number of its logs alone: those of a block are up to 50 MB. */
   #add(tx: Transaction, receipt: Receipt): void {
     this.#logs += receipt.logs.length
     addResult(this.#run, tx, { ...receipt, logs: [] })

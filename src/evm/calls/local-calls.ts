@@ -90,7 +90,7 @@ export interface LocalState {
 interface LocalBound {
   /** Gas that all runs of a call execute together. */
   readonly gas: bigint
-  /** The same of an access list; 0: none starts here. */
+  /** Gas that all runs of an access list execute together; 0: none starts here. */
   readonly listGas: bigint
   readonly ms: number
 }

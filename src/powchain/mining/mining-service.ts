@@ -18,7 +18,7 @@ export interface MiningJob {
 interface MiningServiceOptions {
   readonly params: ChainParams
   readonly pool: ProofPool
-  /** Default payee of jobs; null when every request must name one. */
+  /** Default coinbase of jobs; null when every request must name one. */
   readonly coinbase: Hex | null
   /** Extra nonce of this node's jobs, so that two nodes with one coinbase do not search the same nonces. */
   readonly extraNonce: Uint8Array
@@ -38,7 +38,7 @@ export interface WorkerRates {
 export class MiningService {
   readonly #options: MiningServiceOptions
   readonly #jobs = new Lru<Hex, ProofTemplate>(MINING_LIMITS.jobs)
-  /** Jobs of the default payee: a client that names many others pushes out none of them. */
+  /** Jobs of the default coinbase: a client that names many others pushes out none of them. */
   readonly #ownJobs = new Lru<Hex, ProofTemplate>(MINING_LIMITS.jobs)
   readonly #newest = new Lru<Hex, MiningJob>(MINING_LIMITS.jobs)
   readonly #rates = new Lru<Hex, { readonly rate: bigint; readonly atMs: number }>(MINING_LIMITS.rates)

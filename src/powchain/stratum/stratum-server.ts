@@ -48,7 +48,7 @@ interface StratumServerOptions {
   readonly admission?: MinerAdmission
 }
 
-/** Marks headers of Stratum jobs, so that they differ from jobs of getWork with the same payee. */
+/** Marks headers of Stratum jobs, so that they differ from jobs of getWork with the same coinbase. */
 const STRATUM_MARK = 0x53
 /** Interval of reviews: difficulty, idle connections. */
 const REVIEW_MS = 1_000

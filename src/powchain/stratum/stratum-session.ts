@@ -20,10 +20,10 @@ import { FAULT_WEIGHT, type Refusal, type ShareOutcome, STRATUM_CODES, shareRefu
 import { targetOfHashes } from './core/share-target.ts'
 import { Vardiff } from './core/vardiff.ts'
 
-/** Payee and name of a worker. */
+/** Coinbase and name of a worker. */
 interface StratumLogin {
   readonly coinbase: Hex
-  /** Payee and worker, as they stand in accounts and logs. */
+  /** Coinbase and worker, as they stand in accounts and logs. */
   readonly worker: string
 }
 

@@ -52,7 +52,7 @@ export const proposalDigest = (
 ): Uint8Array =>
   proposalDigestFromHash(domain, { ...proposal, justificationHash: justificationHash(proposal.round, proposal) })
 
-/** Same digest from the hash of the justification: a signature can be verified without the lists. */
+/** Digest of a proposal from the hash of its justification: a signature can be verified without the lists. */
 export const proposalDigestFromHash = (
   domain: SigningDomain,
   claim: {

@@ -57,7 +57,7 @@ const writeLog = (log: Log, out: Buffer, start: number): number => {
 export const readLogs = (cursor: RlpCursor): readonly Log[] =>
   cursor.takeEmptyList() ? NO_LOGS : [...readLogsInOrder(cursor)]
 
-/** The same, one log after the other: the cursor is behind the list after the last. Throws RLP_INVALID. */
+/** Yields the logs of a list one after the other; after the last the cursor is behind the list. Throws RLP_INVALID. */
 export function* readLogsInOrder(cursor: RlpCursor): Generator<Log> {
   const outer = cursor.openList()
   while (cursor.hasMore()) yield readLog(cursor)

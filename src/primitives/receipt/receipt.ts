@@ -77,7 +77,7 @@ export interface StoredReceipt {
 export const encodeStoredReceipts = (receipts: readonly StoredReceipt[]): Uint8Array =>
   finishSlicedWork(storedReceiptParts(receipts))
 
-/** The same in parts: they may be 40 MB. */
+/** Encodes the stored receipts of a block in parts: they may be 40 MB. */
 export function* storedReceiptParts(receipts: readonly StoredReceipt[]): SlicedWork<Uint8Array> {
   const encoded = yield* encodeInParts(receipts, receipt => encodeFields(receipt, undefined, 0))
   const row = encodeRlpList(encoded)
@@ -225,7 +225,7 @@ export const deriveReceipt = (
   logs: stored.logs,
 })
 
-/** The same without the logs and their bloom. */
+/** Derives a receipt without its logs and their bloom. */
 export const deriveOutcome = (
   stored: Omit<StoredReceipt, 'logs'>,
   gasBefore: bigint,

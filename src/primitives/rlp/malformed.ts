@@ -25,7 +25,7 @@ export const decodeOrMalformed = <Code extends string, Value>(code: Code, decode
   }
 }
 
-/** The same for a decoder that runs in parts. */
+/** Runs a decoder that works in parts; its errors become those of the code, as in `decodeOrMalformed`. */
 export function* decodePartsOrMalformed<Code extends string, Value>(
   code: Code,
   decoding: SlicedWork<Value>,

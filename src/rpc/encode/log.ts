@@ -10,7 +10,7 @@ type LogPosition = Omit<LogEntry, keyof Log>
 export const logJson = (log: Log, at: LogPosition, removed = false): string =>
   `${beforeData(log)}${jsonData(log.data)}${afterData(at, removed)}`
 
-/** The same in pieces: a log may have megabytes of data. */
+/** Yields the text of a log in pieces: it may have megabytes of data. */
 export function* logPieces(log: Log, at: LogPosition): Generator<string> {
   const { data } = log
   if (data.byteLength <= PIECE_BYTES) {

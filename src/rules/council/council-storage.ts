@@ -100,7 +100,7 @@ export const jailedAtSlot = (validator: Hex): Hex => {
   jailedAtSlots.set(validator, slot)
   return slot
 }
-/** Those of the validators asked for last: each block asks for its proposer's. */
+/** Slots of the validators looked up last: each block looks up its proposer's. */
 const jailedAtSlots = new Lru<Hex, Hex>(COUNCIL_BOUNDS.members)
 
 const MEMBERS_BASE = BigInt(keccak256Hex(hexToBytes(toWord(MEMBERS))))

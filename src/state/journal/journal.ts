@@ -91,7 +91,7 @@ export class Journal implements StateReader {
     return this.#version ?? this.baseVersion
   }
 
-  /** The same of the base alone, which may move. */
+  /** Number of the words of the base alone, which may move. */
   get baseVersion(): number {
     const { storageVersion } = this.#base
     if (storageVersion !== undefined) return storageVersion

@@ -98,7 +98,7 @@ const internalResult = (row: InternalRow): object => ({
   errCode: '',
 })
 
-/** Of an address, of a transaction, or between two blocks. */
+/** Internal transfers of an address, of a transaction, or between two blocks. */
 const internalList = async (context: ApiContext, parameters: Parameters): Promise<ModuleAnswer> => {
   const { index, source, rules } = context
   if (rules.tandem === undefined) throw refuseModule('Error! The node does not tell internal transfers')

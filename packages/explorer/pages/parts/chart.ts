@@ -3,7 +3,7 @@ import { type Html, html } from '@tandem/web/html.ts'
 /* Charts as SVG, written by the server: they need no script, follow the colours of the page, and have a table of the same figures. */
 
 const WIDTH = 480
-/** Of a chart that has the width of the page. */
+/** Width of a chart that is as wide as the page. */
 const WIDE = 1_000
 const HEIGHT = 190
 const LEFT = 52

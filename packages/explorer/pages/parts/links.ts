@@ -40,10 +40,10 @@ export const nameText = (text: string | null, missing: Fragment, limit = NAME_CH
 
 const REASON_CHARS = 256
 
-/** The reason of a failure, likewise. */
+/** The reason of a failure, as safe to show as a name. */
 export const reasonText = (text: string, missing: Fragment): Html => nameText(text, missing, REASON_CHARS)
 
-/** A value that a contract gave, likewise; a longer one ends with an ellipsis. */
+/** A value that a contract gave, as safe to show as a name; a longer one ends with an ellipsis. */
 export const shownValue = (text: string, limit: number): Html =>
   html`<bdi class="value">${plainText(text, limit) ?? html`<span class="arrow">empty</span>`}</bdi>${text.length > limit && '…'}`
 

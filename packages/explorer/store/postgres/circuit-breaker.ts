@@ -5,7 +5,7 @@ type DatabaseUnreachable = { readonly code: 'DATABASE_UNREACHABLE'; readonly rea
 
 /** Classes of errors that pass: of the connection and the stream of a copy over it, of resources, of the operator, of the system. */
 const PASSING = /^(08|53|57|58)|^(ECONN|EHOST|ENET|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|ENOENT|ERR_STREAM_)/
-/** Those that say that no other query would fare better. */
+/** Errors that say that no other query would fare better. */
 const GONE = /^(08|57P)|^E/
 const LOST =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client (has encountered a connection error|was closed)|^Query read timeout/

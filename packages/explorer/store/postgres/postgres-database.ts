@@ -17,7 +17,7 @@ interface PostgresOptions {
   readonly readOnly?: boolean
   /** Its tables are not those of the index: another connection keeps the layout up to date, and it need not wait for the index's writer. */
   readonly isApart?: boolean
-  /** Of the writer; that of the limits when left out. */
+  /** Silence of the writer that is asked about; that of the limits when left out. */
   readonly silenceMs?: number
 }
 

@@ -151,7 +151,7 @@ export const BLOCK_TABLES = [
   'skip_pointer',
 ] as const
 
-/** Of the file of verified contracts. */
+/** Migrations of the file of verified contracts. */
 export const CONTRACT_MIGRATIONS: readonly string[] = [
   'CREATE TABLE IF NOT EXISTS contract (address BLOB PRIMARY KEY, name TEXT NOT NULL, record TEXT NOT NULL) WITHOUT ROWID',
 ]

@@ -15,7 +15,7 @@ export interface ScanRequest extends PageRequest {
   readonly from?: PageKey
 }
 
-/** List with pointers that a filter selects; undefined: it has none. */
+/** List of transactions with pointers that a filter selects; undefined: it has none. */
 export const transactionList = ({ kind, from, to, party }: TransactionFilter): SkipList | undefined => {
   const given = [kind, from, to, party].filter(value => value !== undefined).length
   if (given > 1) return undefined
@@ -25,7 +25,7 @@ export const transactionList = ({ kind, from, to, party }: TransactionFilter): S
   return party === undefined ? skipList('transactions') : skipList('party', party)
 }
 
-/** Likewise of token transfers. */
+/** List of token transfers with pointers that a filter selects; undefined: it has none. */
 export const transferList = ({ token, party, standard }: TransferFilter): SkipList | undefined => {
   // Mints and burns are not counted as transfers of the zero address.
   if (standard !== undefined || party === ZERO_ADDRESS) return undefined
@@ -33,7 +33,7 @@ export const transferList = ({ token, party, standard }: TransferFilter): SkipLi
   return token === undefined ? skipList('transfers') : skipList('token', token)
 }
 
-/** Likewise of internal transfers. */
+/** List of internal transfers with pointers that a filter selects. */
 export const internalList = ({ party }: InternalFilter): SkipList =>
   party === undefined ? skipList('internal') : skipList('internal party', party)
 
@@ -95,7 +95,7 @@ const stepOf = (
   return { ordinal, skipped: ordinal - wanted }
 }
 
-/** The same page, with at most a few hundred rows to leave out; as it is where no pointer helps. Undefined: it is behind the end of the list. */
+/** Returns a page with at most a few hundred rows to leave out, unchanged where no pointer helps; undefined behind the end of the list. */
 export const skipOffset = async (
   reads: SqlReads,
   list: SkipList | undefined,

@@ -24,7 +24,7 @@ export class SqlIndex extends SqlReader {
     return this.appendAll([records])
   }
 
-  /** Likewise batches, all in one transaction; a batch is written while the next one is asked for. */
+  /** Adds batches of such blocks, all in one transaction; a batch is written while the next one is asked for. */
   async appendAll(batches: AsyncIterable<readonly BlockRecord[]> | Iterable<readonly BlockRecord[]>): Promise<void> {
     await this.database.transaction(async writes => {
       // Read with the lock of the writer: of two processes that fill one index, one begins again behind the other.

@@ -13,7 +13,7 @@ import {
 import { storedText } from '../stored-text.ts'
 import type { SqlRow, SqlWrites } from './sql-database.ts'
 
-/** Of a cause of failure, or the name of an algorithm. */
+/** Length of a cause of failure, or of the name of an algorithm. */
 const NAME_CHARS = 128
 
 /** Inserts the rows of blocks; `addTotals` updates the running sums. */

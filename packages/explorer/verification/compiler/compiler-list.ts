@@ -10,7 +10,7 @@ export interface CompilerBuild {
   /** As 0.8.28+commit.7893614a. */
   readonly version: string
   readonly file: string
-  /** Of the file; undefined: it is the operator's. */
+  /** Hash of the file; undefined: it is the operator's. */
   readonly sha256: string | undefined
 }
 

@@ -44,7 +44,7 @@ export const parseStandardInput = (text: string): SourceInput => {
   }
 }
 
-/** The same of a parsed input. Throws INVALID_INPUT. */
+/** Checks parsed standard JSON input; drops what changes neither code nor metadata. Throws INVALID_INPUT. */
 export const standardInput = (input: unknown): SourceInput => {
   if (!isFields(input)) throw refuse('the standard JSON input is not an object')
   if (input['language'] !== 'Solidity') throw refuse('the language must be Solidity')

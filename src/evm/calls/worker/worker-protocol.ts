@@ -85,7 +85,7 @@ export interface CallJob {
   readonly revision: number
   readonly env: NamedValue<SerializedEnv>
   readonly overlay: NamedValue<StateChanges> | null
-  /** Of a simulation: takes simulated blocks and gives their hashes, or null when they are not available. */
+  /** Port of a simulation: takes simulated blocks and gives their hashes, or null when they are not available. */
   readonly hashes?: MessagePort
 }
 

@@ -17,7 +17,7 @@ interface NodePageOptions {
   readonly view: ChainView
   readonly site: Site
   readonly health: () => HealthStatus
-  /** Those that the port serves over HTTP. */
+  /** Namespaces that the port serves over HTTP. */
   readonly namespaces: readonly string[]
   readonly wsPath: string
   /** True when the port speaks TLS. */

@@ -15,7 +15,7 @@ export type ShareOutcome = 'accepted' | 'stale' | 'duplicate' | 'lowDifficulty' 
 export interface Refusal {
   readonly code: (typeof STRATUM_CODES)[keyof typeof STRATUM_CODES]
   readonly message: string
-  /** Of a share: its account. */
+  /** Outcome under which a refused share is counted. */
   readonly outcome?: Exclude<ShareOutcome, 'accepted'>
 }
 

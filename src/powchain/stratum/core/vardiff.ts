@@ -5,7 +5,7 @@ const LEAST_SHARES = 8
 /** Deviations, in standard deviations of a Poisson count, that show at any moment that the difficulty is too low or too high. */
 const RISE_SIGMAS = 5
 const FALL_SIGMAS = 4
-/** The same at the end of a window, when the count is compared once. */
+/** Deviations that show a wrong difficulty at the end of a window, when the count is compared once. */
 const FINAL_SIGMAS = 3
 /** Expected shares in a window. */
 const WINDOW_SHARES = 60

@@ -70,7 +70,7 @@ export const evm = {
   }),
 } satisfies MethodTable
 
-/** The same methods under anvil's names, and those only anvil has. */
+/** Methods of `evm` under anvil's names, and those only anvil has. */
 export const anvilTime = {
   anvil_snapshot: evm.evm_snapshot,
   anvil_revert: evm.evm_revert,

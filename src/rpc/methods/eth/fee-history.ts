@@ -70,7 +70,7 @@ const feeHistory = async (
   const fees: string[] = []
   const ratios: number[] = []
   const rewards: (readonly string[])[] = []
-  /** Of every block without transactions: a history holds as many numbers as a response may. */
+  /** Tips of a block without transactions, one list for all of them: a history holds as many numbers as a response may. */
   const zeros = points?.map(() => '0x0')
   for (let number = oldest; number <= last; number++) {
     await sliceOver(client)

@@ -43,7 +43,7 @@ const consensusJson = async (view: ChainView, number: number): Promise<string> =
 const consensusBlockJson = async (view: ChainView, block: ChainBlock, full: boolean): Promise<string> =>
   blockJson(block, full, 'final', `,"consensus":${await consensusJson(view, block.header.number)}`)
 
-/** The same for the pending block, on which nobody has voted yet: zeros, and the committee that decides the next block. */
+/** Pending block with the consensus of none yet: zeros, and the committee that decides the next block. */
 const pendingConsensusBlockJson = (view: ChainView, block: ChainBlock, full: boolean): string => {
   const validators = view.committee(view.head().header.number + 1) ?? []
   const consensus = { round: 0, prepareMsgNum: 0, commitMsgNum: 0, validators }

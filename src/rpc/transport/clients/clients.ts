@@ -37,7 +37,7 @@ export interface ClientRules {
 export interface ClientIdentity {
   /** Address, or `key:` and the name of its key: for the log. */
   readonly address: string
-  /** The same for limits: that of the subscriber (clientIdOf). */
+  /** Id of the client in limits: that of the subscriber (clientIdOf). */
   readonly id: string
   readonly limiter: RateLimiter | undefined
 }
