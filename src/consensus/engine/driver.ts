@@ -50,7 +50,7 @@ class Timers<Name extends string> {
 export class DecidedSender {
   readonly #execution: ExecutionPort
   readonly #send: (to: PeerId, message: DecidedMessage) => void
-  readonly #answering = new Set<PeerId>()
+  readonly #served = new Set<PeerId>()
 
   constructor(execution: ExecutionPort, send: (to: PeerId, message: DecidedMessage) => void) {
     this.#execution = execution
@@ -59,18 +59,18 @@ export class DecidedSender {
 
   /** Number of neighbours being served. */
   get size(): number {
-    return this.#answering.size
+    return this.#served.size
   }
 
   /** Sends a decided height. A request that arrives meanwhile, or when too many are under way, is dropped: the neighbour repeats it. */
   async sendDecided(to: PeerId, number: number): Promise<void> {
-    if (this.#answering.has(to) || this.#answering.size >= CONSENSUS_LIMITS.answers) return
-    this.#answering.add(to)
+    if (this.#served.has(to) || this.#served.size >= CONSENSUS_LIMITS.answers) return
+    this.#served.add(to)
     try {
       const decided = await this.#execution.decided(number)
       if (decided !== undefined) this.#send(to, { type: 'decided', ...decided })
     } finally {
-      this.#answering.delete(to)
+      this.#served.delete(to)
     }
   }
 }
@@ -95,7 +95,7 @@ export class Driver {
   readonly #decidedSender: DecidedSender
   readonly #timers: Timers<TimerName>
   #inputs: Input[] = []
-  #turning = false
+  #isFeeding = false
   /** Records of a height that was left. */
   #left: readonly WalRecord[] = []
   readonly #stalls: StallMonitor
@@ -157,8 +157,8 @@ export class Driver {
     const { lifecycle, walWriter, monitor, producer } = this.#parts
     if (!lifecycle.isRunning) return
     this.#inputs.push(input)
-    if (this.#turning) return
-    this.#turning = true
+    if (this.#isFeeding) return
+    this.#isFeeding = true
     lifecycle.guard(() => {
       for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
         if (next.type === 'newHeight' || next.type === 'leave') {
@@ -168,11 +168,11 @@ export class Driver {
         }
         if (next.type === 'newHeight') this.#stalls.opened(next.config.number, next.nowMs)
         const { effects } = step(this.#core, next)
-        const answers = effects.flatMap(effect => this.#perform(effect) ?? [])
-        this.#inputs.unshift(...answers)
+        const signed = effects.flatMap(effect => this.#perform(effect) ?? [])
+        this.#inputs.unshift(...signed)
       }
     })
-    this.#turning = false
+    this.#isFeeding = false
     walWriter.flush()
     if (walWriter.isLong) void lifecycle.watch(walWriter.shorten(() => this.#memory()))
   }

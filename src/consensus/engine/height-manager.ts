@@ -67,13 +67,13 @@ export class HeightManager {
     const earliestMs = pacemaker.next(timestamp, nowMs)
     const config = { number, parentHash: hash, ...committee, index: validator.indexIn(committee), earliestMs }
     driver.feed({ type: 'newHeight', config, records, nowMs })
-    if (pacemaker.mayWantBlock && options.ports.execution.wantsBlock()) this.#ask()
+    if (pacemaker.mayWantBlock && options.ports.execution.wantsBlock()) this.#requestBlock()
   }
 
   /** Instant mode: requests a block, not before `dueMs`. */
   request(dueMs: number): void {
     this.#parts.pacemaker.request(dueMs)
-    this.#ask()
+    this.#requestBlock()
   }
 
   get isCatchingUp(): boolean {
@@ -104,7 +104,7 @@ export class HeightManager {
       await work(decided => this.#adopt(decided))
     } finally {
       this.#catchingUp = false
-      if (lifecycle.isRunning) await this.#durably(() => lifecycle.watch(this.#goOn(before, left)))
+      if (lifecycle.isRunning) await this.#tracked(() => lifecycle.watch(this.#reopen(before, left)))
     }
   }
 
@@ -124,7 +124,7 @@ export class HeightManager {
   }
 
   /** Makes `settled` wait for the action. */
-  #durably(action: () => Promise<void>): Promise<void> {
+  #tracked(action: () => Promise<void>): Promise<void> {
     const work = action()
     this.#committing = work.catch(() => {})
     return work
@@ -137,7 +137,7 @@ export class HeightManager {
     const { number, timestamp } = block.header
     if (number <= this.#head.number) return
     try {
-      await this.#durably(() => options.ports.execution.commit(block, certificate))
+      await this.#tracked(() => options.ports.execution.commit(block, certificate))
       this.#head = { number, hash, timestamp, certificate }
       pacemaker.committed(block)
       const committee = options.ports.committee.committee(number)
@@ -150,7 +150,7 @@ export class HeightManager {
   }
 
   /** Opens the next height, or reopens the one that was left. */
-  async #goOn(before: number, left: readonly WalRecord[]): Promise<void> {
+  async #reopen(before: number, left: readonly WalRecord[]): Promise<void> {
     const { options, lifecycle, walWriter, validator } = this.#parts
     const isOvertaken = this.#head.number > before
     if (isOvertaken) await options.ports.execution.flush()
@@ -158,7 +158,7 @@ export class HeightManager {
     if (lifecycle.isRunning) this.open(isOvertaken ? [] : left)
   }
 
-  #ask(): void {
+  #requestBlock(): void {
     const { options, driver } = this.#parts
     driver.feed({ type: 'request', nowMs: options.clock.nowMs() })
   }

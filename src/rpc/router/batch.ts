@@ -28,7 +28,7 @@ interface BatchOptions {
 /** Run of one batch: requests start in order, several at a time, while few bytes wait; the responses are one JSON list in chunks. */
 export class BatchRun {
   readonly #options: BatchOptions
-  readonly #answers: (RpcResponse | undefined)[]
+  readonly #responses: (RpcResponse | undefined)[]
   /** Ends running requests when the batch is over, or refused as too large. */
   readonly #cancellation = new Cancellation()
   /** Set after the subscription: a connection that has ended already ends the batch while it is made. */
@@ -48,22 +48,22 @@ export class BatchRun {
 
   constructor(options: BatchOptions) {
     this.#options = options
-    this.#answers = new Array(options.size)
+    this.#responses = new Array(options.size)
     this.#forgetConnection = options.connection?.onCancel(() => this.#end()) ?? this.#forgetConnection
   }
 
   /** Returns the whole response when it is short, else a stream. Most batches hold only synchronous requests and need no promise. */
-  answer(): MaybePromise<RpcResponse> {
+  respond(): MaybePromise<RpcResponse> {
     const { size, client } = this.#options
     while (this.#mayRun) {
       const index = this.#next++
-      const answer = this.#run(index)
-      if (answer instanceof Promise) {
+      const response = this.#run(index)
+      if (response instanceof Promise) {
         this.#running++
-        void this.#lane({ index, answer })
+        void this.#lane({ index, response })
         return this.#whenBegun()
       }
-      this.#take(index, answer)
+      this.#take(index, response)
       if (this.#next < size && sliceOver(client) !== undefined) return this.#whenBegun()
     }
     return this.#response()
@@ -98,8 +98,8 @@ export class BatchRun {
   }
 
   /** Handles requests one after the other. Lanes that only await promises would never yield to the event loop: all share one time slice. */
-  async #lane(first?: { readonly index: number; readonly answer: Promise<RpcResponse> }): Promise<void> {
-    if (first !== undefined) this.#take(first.index, await first.answer)
+  async #lane(first?: { readonly index: number; readonly response: Promise<RpcResponse> }): Promise<void> {
+    if (first !== undefined) this.#take(first.index, await first.response)
     while (this.#mayRun) {
       const pause = sliceOver(this.#options.client)
       if (pause !== undefined) {
@@ -107,8 +107,8 @@ export class BatchRun {
         continue
       }
       const index = this.#next++
-      const answer = this.#run(index)
-      this.#take(index, answer instanceof Promise ? await answer : answer)
+      const response = this.#run(index)
+      this.#take(index, response instanceof Promise ? await response : response)
     }
     this.#running--
   }
@@ -129,7 +129,7 @@ export class BatchRun {
     if (this.#madeBytes > RPC_LIMITS.answerBytes) this.#refuse(RESPONSE_TOO_LARGE)
     else if (!this.#options.meter.hold(this.#heldBytes + bytes)) this.#refuse(answersFull())
     const kept = this.#settled(index, rpcResponse)
-    this.#answers[index] = kept
+    this.#responses[index] = kept
     this.#heldBytes += bytesHeldBy(kept)
     this.#hasStreams ||= typeof kept !== 'string'
     this.#done++
@@ -151,7 +151,7 @@ export class BatchRun {
     if (this.#isOver) return ''
     const isWhole = this.#done === this.#options.size && !this.#hasStreams
     if (!isWhole || this.#heldBytes > RPC_LIMITS.chunkChars) return this.#stream()
-    const sent = this.#answers.filter(answer => answer !== '')
+    const sent = this.#responses.filter(response => response !== '')
     this.#end()
     return sent.length === 0 ? '' : `[${sent.join(',')}]`
   }
@@ -172,21 +172,21 @@ export class BatchRun {
     const text = new ChunkedText()
     let separator = '['
     for (let index = 0; index < this.#options.size; index++) {
-      while (this.#answers[index] === undefined && !this.#isOver) {
+      while (this.#responses[index] === undefined && !this.#isOver) {
         yield* text.rest()
         this.#refill()
-        if (this.#answers[index] === undefined && !this.#isOver) await this.#arrival()
+        if (this.#responses[index] === undefined && !this.#isOver) await this.#arrival()
       }
       if (this.#isOver) return
-      const answer = this.#answers[index] as RpcResponse
-      if (answer === '') continue
-      const bytes = bytesHeldBy(answer)
+      const response = this.#responses[index] as RpcResponse
+      if (response === '') continue
+      const bytes = bytesHeldBy(response)
       yield* text.add(separator)
       separator = ','
-      if (typeof answer === 'string') yield* text.add(answer)
+      if (typeof response === 'string') yield* text.add(response)
       else {
         yield* text.rest()
-        yield* readSource(answer)
+        yield* readSource(response)
       }
       this.#release(index, bytes)
     }
@@ -197,7 +197,7 @@ export class BatchRun {
 
   #release(index: number, bytes: number): void {
     if (this.#isOver) return
-    this.#answers[index] = ''
+    this.#responses[index] = ''
     this.#heldBytes -= bytes
     this.#options.meter.hold(this.#heldBytes)
     this.#refill()
@@ -208,7 +208,7 @@ export class BatchRun {
     if (this.#isOver) return
     this.#isOver = true
     this.#cancellation.cancel()
-    for (const answer of this.#answers.splice(0)) if (answer !== undefined) cancelStream(answer)
+    for (const response of this.#responses.splice(0)) if (response !== undefined) cancelStream(response)
     this.#heldBytes = 0
     this.#options.meter.hold(0)
     this.#forgetConnection()

@@ -43,10 +43,10 @@ export class Router {
   }
 
   /** Handles a body; `charge` gets the sum of the weights of its calls. A fault costs the client its response, never the process. */
-  handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
+  handle(body: string, endpoint: Endpoint, charge?: (weight: number) => void): MaybePromise<RpcResponse> {
     try {
-      const answer = this.#handle(body, endpoint, charge)
-      return answer instanceof Promise ? answer.catch(error => this.#crashed(error)) : answer
+      const response = this.#handle(body, endpoint, charge)
+      return response instanceof Promise ? response.catch(error => this.#crashed(error)) : response
     } catch (error) {
       return this.#crashed(error)
     }
@@ -57,7 +57,7 @@ export class Router {
     return CRASHED
   }
 
-  #handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
+  #handle(body: string, endpoint: Endpoint, charge?: (weight: number) => void): MaybePromise<RpcResponse> {
     if (body.length > RPC_LIMITS.unscannedBytes) return this.#handleLarge(body, endpoint, charge)
     const request = parsed(body)
     if (request === INVALID_JSON) return PARSE_ERROR
@@ -66,7 +66,7 @@ export class Router {
   }
 
   /** Scans, parses and dispatches a large body in turns of the event loop of their own. */
-  async #handleLarge(body: string, endpoint: Endpoint, charge?: (calls: number) => void): Promise<RpcResponse> {
+  async #handleLarge(body: string, endpoint: Endpoint, charge?: (weight: number) => void): Promise<RpcResponse> {
     const { client } = endpoint.context
     if (await runSlicedWork(scanShape(body), () => sliceOver(client))) return TOO_COMPLEX
     await nextSlice(client)
@@ -79,15 +79,15 @@ export class Router {
 
   /** `ids`: ids as written, by index, where some are inexact. */
   #dispatch(request: unknown, endpoint: Endpoint, ids: readonly (string | undefined)[]): MaybePromise<RpcResponse> {
-    if (endpoint.context.arrival === undefined) return this.#answer(request, endpoint, ids)
+    if (endpoint.context.arrival === undefined) return this.#respond(request, endpoint, ids)
     const { order: _, arrival, ...context } = endpoint.context
     const within = { methods: endpoint.methods, context }
     if (!hasEffect(request, endpoint)) arrival.release()
-    if (arrival.before === undefined) return this.#answer(request, within, ids)
-    return arrival.before.then(() => this.#answer(request, within, ids))
+    if (arrival.before === undefined) return this.#respond(request, within, ids)
+    return arrival.before.then(() => this.#respond(request, within, ids))
   }
 
-  #answer(request: unknown, endpoint: Endpoint, ids: readonly (string | undefined)[]): MaybePromise<RpcResponse> {
+  #respond(request: unknown, endpoint: Endpoint, ids: readonly (string | undefined)[]): MaybePromise<RpcResponse> {
     if (!Array.isArray(request))
       return inChunksLater(this.#one(request, endpoint, hasInexactId(request) ? ids[0] : undefined))
     if (request.length === 0) return EMPTY_BATCH
@@ -104,9 +104,9 @@ export class Router {
     if (idText === undefined) return errorText('null', INVALID_REQUEST)
     if (typeof name !== 'string') return errorText(idText, INVALID_REQUEST)
     if (id === undefined && endpoint.methods.get(name)?.needsId === true) return ''
-    const answer = this.#caller.call(name, params, endpoint, idText)
-    if (id !== undefined) return answer
-    return answer instanceof Promise ? answer.then(unread) : unread(answer)
+    const response = this.#caller.call(name, params, endpoint, idText)
+    if (id !== undefined) return response
+    return response instanceof Promise ? response.then(unread) : unread(response)
   }
 
   #batch(
@@ -132,13 +132,13 @@ export class Router {
       meter: context.budgets.answers.meter(context.client),
       connection: context.cancellation,
     })
-    return run.answer()
+    return run.respond()
   }
 }
 
 /** Response to a notification: nothing is sent, and a stream must not wait for its reader. */
-const unread = (answer: RpcResponse): string => {
-  if (typeof answer !== 'string') answer.cancel()
+const unread = (response: RpcResponse): string => {
+  if (typeof response !== 'string') response.cancel()
   return ''
 }
 
@@ -168,5 +168,5 @@ const hasEffect = (request: unknown, { methods }: Pick<Endpoint, 'methods'>): bo
   return typeof name === 'string' && methods.get(name)?.effect !== undefined
 }
 
-const inChunksLater = (answer: MaybePromise<RpcResponse>): MaybePromise<RpcResponse> =>
-  answer instanceof Promise ? answer.then(inChunks) : inChunks(answer)
+const inChunksLater = (response: MaybePromise<RpcResponse>): MaybePromise<RpcResponse> =>
+  response instanceof Promise ? response.then(inChunks) : inChunks(response)

@@ -46,14 +46,14 @@ export class RequestGate {
   }
 
   /** Returns the response; '' when the connection closed in the queue. A large body's memory is freed once decoded. */
-  handle(body: Buffer, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
+  handle(body: Buffer, endpoint: Endpoint, charge?: (weight: number) => void): MaybePromise<RpcResponse> {
     if (isSmallCall(body)) return this.#router.handle(body.toString('utf8'), endpoint, charge)
     const release = isLarge(body) ? undefined : this.#semaphore.tryAcquire(endpoint.context.client, demandOf(body))
     if (release === undefined) return this.#later(body, endpoint, charge)
     return this.#releasing(this.#router.handle(body.toString('utf8'), endpoint, charge), release)
   }
 
-  async #later(body: Buffer, endpoint: Endpoint, charge: ((calls: number) => void) | undefined): Promise<RpcResponse> {
+  async #later(body: Buffer, endpoint: Endpoint, charge: ((weight: number) => void) | undefined): Promise<RpcResponse> {
     const { client, cancellation } = endpoint.context
     const release = await this.#semaphore.acquire(client, demandOf(body), cancellation).catch(ifCancelled)
     if (release === undefined) return ''

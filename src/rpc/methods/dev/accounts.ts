@@ -5,7 +5,7 @@ import { NULL_SCHEMA, orNull } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
 import type { MethodTable } from '../../router/method.ts'
 import { sendUnsigned } from '../eth/signing.ts'
-import { answerSent } from '../eth/thrown-reverts.ts'
+import { hashUnlessReverted } from '../eth/thrown-reverts.ts'
 import { COMMANDS, type DevNamespace, devMethod, nullCommand, trueCommand } from './dev-method.ts'
 
 /** Account and pool methods, under `hardhat_` and `anvil_` alike. */
@@ -93,7 +93,7 @@ export const anvilAccounts = {
     result: HASH_SCHEMA,
     handler: async (context, args) => {
       if (args.from === undefined) throw serverError('the transaction names no sender: give "from"')
-      return answerSent(context, await sendUnsigned(context, args.from, args))
+      return hashUnlessReverted(context, await sendUnsigned(context, args.from, args))
     },
   }),
 } satisfies MethodTable

@@ -11,7 +11,7 @@ import { andThen, type BlockRef, blockNumberOf, type MaybePromise } from '../../
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { optional } from '../../router/method-description.ts'
-import { answerCall } from './thrown-reverts.ts'
+import { withErrorData } from './thrown-reverts.ts'
 
 /** Returns the block for estimates that name none: in instant mode the next, since its time may be set and gas depend on it. */
 export const estimateBlock = ({ dev }: Pick<Context, 'dev'>): 'latest' | 'pending' =>
@@ -53,7 +53,7 @@ export const ethCall = {
       requireRecipient(args)
       return andThen(requestOf(context, args, at, overrides, blocks), async request => {
         const called = context.calls.call(request, context.client, context.cancellation)
-        return bytesToHex((await answerCall(context, called)).output)
+        return bytesToHex((await withErrorData(context, called)).output)
       })
     },
   }),
@@ -66,7 +66,7 @@ export const ethCall = {
     handler: (context, args, at = estimateBlock(context), overrides, blocks) =>
       andThen(requestOf(context, args, at, overrides, blocks), async request => {
         const estimated = context.calls.estimateGas(request, context.client, context.cancellation)
-        return toQuantity(await answerCall(context, estimated))
+        return toQuantity(await withErrorData(context, estimated))
       }),
   }),
   eth_createAccessList: method({

@@ -23,10 +23,10 @@ export interface TransactionFailure {
 }
 
 /** Returns a sent transaction's hash; with `devnet --throw-on-revert` throws as hardhat does if it is included and failed. */
-export const answerSent = (context: Context, hash: Hex): MaybePromise<Hex> =>
-  context.dev?.throwsOnRevert === true ? hashUnlessFailed(context, hash) : hash
+export const hashUnlessReverted = (context: Context, hash: Hex): MaybePromise<Hex> =>
+  context.dev?.throwsOnRevert === true ? throwIfFailed(context, hash) : hash
 
-const hashUnlessFailed = async (context: Context, hash: Hex): Promise<Hex> => {
+const throwIfFailed = async (context: Context, hash: Hex): Promise<Hex> => {
   const place = await context.view.receipt(hash)
   if (place === undefined || place.receipt.status) return hash
   const { error = REASON.revert, output = '0x', revertReason } = await failureOf(context, hash)
@@ -41,9 +41,9 @@ const WITHOUT_OUTPUT: ReadonlySet<string> = new Set(['EXECUTION_FAILED', 'GAS_RE
  * Result of a call or an estimate. With `devnet --throw-on-revert` an error without output names an empty one, as hardhat's own network
  * does: its matchers take an error without data for one that has nothing to do with the contract.
  */
-export const answerCall = async <T>({ dev }: Pick<Context, 'dev'>, answer: Promise<T>): Promise<T> => {
+export const withErrorData = async <T>({ dev }: Pick<Context, 'dev'>, result: Promise<T>): Promise<T> => {
   try {
-    return await answer
+    return await result
   } catch (error) {
     const told = dev?.throwsOnRevert === true && isCoded(error) && WITHOUT_OUTPUT.has(error.code) && toRpcError(error)
     throw told ? new RpcError(told.code, told.message, '0x') : error
@@ -63,12 +63,12 @@ export const traceOf = async <Result>(
   const place = await view.locate(hash)
   const block = place && (await view.blockByNumber(place.number))
   if (trace === undefined || place === undefined || block === undefined) return undefined
-  const answer = trace.transaction(block, place.index, config)
+  const stream = trace.transaction(block, place.index, config)
   const parts: Uint8Array[] = []
   try {
-    for (let part = await answer.next(); part !== undefined; part = await answer.next()) parts.push(part)
+    for (let part = await stream.next(); part !== undefined; part = await stream.next()) parts.push(part)
   } finally {
-    answer.cancel()
+    stream.cancel()
   }
   return JSON.parse(Buffer.concat(parts).toString()) as Result
 }

@@ -14,7 +14,7 @@ import { type MethodTable, method } from '../../router/method.ts'
 import { type Codec, codec, optional } from '../../router/method-description.ts'
 import { NULL_JSON, RawJson, type StreamedJson } from '../../router/raw-json.ts'
 import { blockOrPending } from './blocks.ts'
-import { answerSent } from './thrown-reverts.ts'
+import { hashUnlessReverted } from './thrown-reverts.ts'
 
 /** Milliseconds, as number or QUANTITY. What is no time within the limits counts as left out (EIP-7966). */
 const timeoutMs: Codec<number> = codec('timeout', { anyOf: [INTEGER_SCHEMA, QUANTITY_SCHEMA] }, value => {
@@ -160,7 +160,7 @@ export const ethTransactions = {
     params: [data],
     result: HASH_SCHEMA,
     weight: 2,
-    handler: (context, raw) => context.pool.submit(raw).then(sent => answerSent(context, sent)),
+    handler: (context, raw) => context.pool.submit(raw).then(sent => hashUnlessReverted(context, sent)),
   }),
   eth_sendRawTransactionSync: method({
     effect: 'submission',
@@ -171,7 +171,7 @@ export const ethTransactions = {
     weight: 2,
     slot: { limits: RPC_LIMITS.receiptWaits, what: 'transactions' },
     handler: async (context, raw, ms = RPC_LIMITS.receiptWait.defaultMs) =>
-      receiptOf(context, await answerSent(context, await submitAgain(context, raw)), ms),
+      receiptOf(context, await hashUnlessReverted(context, await submitAgain(context, raw)), ms),
   }),
   eth_pendingTransactions: method({
     summary: "Transactions of the node's own accounts that wait in the pool",

@@ -21,7 +21,7 @@ import {
   signTransaction,
   withFees,
 } from './signing.ts'
-import { answerSent } from './thrown-reverts.ts'
+import { hashUnlessReverted } from './thrown-reverts.ts'
 
 const OBJECT: JsonSchema = { type: 'object' }
 const TEXT: JsonSchema = { type: 'string' }
@@ -144,7 +144,7 @@ export const ethWallet = {
     result: HASH_SCHEMA,
     notes: 'Gas, nonce and price are filled in where they are absent.',
     handler: async (context, args) =>
-      answerSent(context, await sendTransaction(context, sendingAccount(context, args.from), args)),
+      hashUnlessReverted(context, await sendTransaction(context, sendingAccount(context, args.from), args)),
   }),
   eth_resend: method({
     effect: 'change',
@@ -154,6 +154,6 @@ export const ethWallet = {
     notes:
       'The call names the pending transaction by its nonce, recipient, value and data. The pool takes a replacement at 10 % more.',
     handler: async (context, args, gasPrice, gas) =>
-      answerSent(context, await resend(context, ownAccount(context, args.from), args, { gasPrice, gas })),
+      hashUnlessReverted(context, await resend(context, ownAccount(context, args.from), args, { gasPrice, gas })),
   }),
 } satisfies MethodTable

@@ -98,14 +98,14 @@ class Call {
     this.#parts = parts
   }
 
-  async sendInTime(answer: Promise<RpcResponse>): Promise<void> {
+  async sendInTime(rpcResponse: Promise<RpcResponse>): Promise<void> {
     const { fields, options } = this.#parts
     const limitMs = options.endpoint.context.dev ? DEV_LIMITS.responseMs : RPC_LIMITS.httpRequestMs
     const timer = setTimeout(() => {
       // Closing the connection ends its remaining work.
       sendLine(this.#response, 503, `no result within ${limitMs / 1_000} s`, { ...fields, connection: 'close' })
     }, limitMs)
-    const made = await answer
+    const made = await rpcResponse
     clearTimeout(timer)
     if (!this.#response.headersSent && !this.#response.destroyed) this.send(made)
     else if (typeof made !== 'string') made.cancel()
