@@ -12,6 +12,8 @@ import type { BlockEnv } from '../block-env.ts'
 import type { EngineResult } from '../engine.ts'
 import type { BlockExecution, Credit, DroppedTransaction, GasUsedError } from '../executor-types.ts'
 import { REASON } from '../failure-reasons.ts'
+import { depositRequest } from './deposits.ts'
+import { type RunSystemCall, takeQueuedRequests } from './system-calls.ts'
 import type { BlockPosition } from './transaction-validity.ts'
 
 const { failureBytes, blockFailureBytes } = EXECUTION_LIMITS
@@ -91,7 +93,7 @@ const feeCredits = (env: BlockEnv, fees: FeeSplit): readonly Credit[] => [
 ]
 
 /** Pays shares of the fees, then the protocol's credits (docs/design/money.md#minting), which the block's transactions do not see. */
-export const finishBlock = (
+const finishBlock = (
   run: BlockRun,
   journal: Journal,
   credits: readonly Credit[],
@@ -104,4 +106,29 @@ export const finishBlock = (
   const fees = { ...shared, burnt: shared.burnt + run.blobGasUsed * (env.blobs?.baseFeePerGas ?? 0n) }
   const logsBloom = mergeBlooms(receipts.map(r => r.logsBloom))
   return { transactions, receipts, internal, failed, gasUsed, logsBloom, fees, dropped }
+}
+
+/** Returns the receipt of a transaction just run, which before Byzantium has the state root instead of a status. */
+export const receiptWithRoot = (run: BlockRun, journal: Journal, receipt: Receipt): Receipt | Promise<Receipt> =>
+  run.rules.hasStatus || run.env.stateRoot === undefined
+    ? receipt
+    : run.env.stateRoot(journal.changes()).then(root => {
+        const { status: _, ...rest } = receipt
+        return { ...rest, root }
+      })
+
+/** Runs the phase after the last transaction: fees, credits, and requests to the consensus layer. */
+export const runPostExecution = async (
+  run: BlockRun,
+  journal: Journal,
+  credits: readonly Credit[],
+  dropped: readonly DroppedTransaction[],
+  systemCall: RunSystemCall,
+): Promise<BlockExecution> => {
+  const execution = finishBlock(run, journal, credits, dropped)
+  const { beacon } = run.env
+  if (beacon === undefined || !run.rules.hasRequests) return execution
+  const deposits = depositRequest(run.receipts, beacon.depositContract)
+  const queued = await takeQueuedRequests(journal, systemCall)
+  return { ...execution, requests: deposits === undefined ? queued : [deposits, ...queued] }
 }

@@ -13,8 +13,16 @@ import type {
   ExecutionFaultError,
   InvalidTransactionError,
 } from '../executor-types.ts'
-import { addResult, type BlockRun, beginBlock, checkGasUsed, gasUsedExceeded } from './block-run.ts'
-import { checkAborted, createPacer, receiptWithRoot, runPostExecution } from './pacer.ts'
+import {
+  addResult,
+  type BlockRun,
+  beginBlock,
+  checkGasUsed,
+  gasUsedExceeded,
+  receiptWithRoot,
+  runPostExecution,
+} from './block-run.ts'
+import { checkAborted, createPacer } from '../slice-clock.ts'
 import { beginSystemContracts, type RunSystemCall } from './system-calls.ts'
 import { invalidReason } from './transaction-validity.ts'
 

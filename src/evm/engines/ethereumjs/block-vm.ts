@@ -19,10 +19,18 @@ import { executionRulesAt } from '../../../rules/execution-rules.ts'
 import { blobGas, maxBlobFee } from '../../../rules/money/blob-fee.ts'
 import { executionGasLimit } from '../../../rules/transaction.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import { addEffects, addResult, type BlockRun, beginBlock, checkGasUsed } from '../../block/block-run.ts'
+import {
+  addEffects,
+  addResult,
+  type BlockRun,
+  beginBlock,
+  checkGasUsed,
+  receiptWithRoot,
+  runPostExecution,
+} from '../../block/block-run.ts'
 import type { TransactionRunner } from '../../block/block-runner.ts'
 import { outcomeOfError } from '../../block/fast-runner.ts'
-import { checkAborted, receiptWithRoot, runPostExecution } from '../../block/pacer.ts'
+import { checkAborted } from '../../slice-clock.ts'
 import { messageGasBound } from '../../block/run-transaction.ts'
 import {
   beginSystemContracts,

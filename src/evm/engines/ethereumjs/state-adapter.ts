@@ -147,7 +147,7 @@ export class EthereumJsStateAdapter implements StateManagerInterface {
 
   clearCaches(): void {}
 
-  /** The VM calls it for each receipt before Byzantium, whose root is set afterwards (block/pacer.ts): a journal has no root. */
+  /** The VM calls it for each receipt before Byzantium, whose root is set afterwards (block/block-run.ts): a journal has no root. */
   async getStateRoot(): Promise<Uint8Array> {
     return EMPTY_ROOT_BYTES
   }
