@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import type { BuildBudget } from '../executor-types.ts'
-import type { StopCondition } from './block-runner.ts'
+import type { StopCondition } from './block-executor.ts'
 
 /** Run of a transaction that may be stopped. */
 interface Trial {

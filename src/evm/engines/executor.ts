@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { Logger } from '@tandem/base/logger.ts'
 import { buildBlock } from '../block/block-builder.ts'
-import { executeBlock, type TransactionRunner } from '../block/block-runner.ts'
-import { createFastRunner, type EngineSource } from '../block/fast-runner.ts'
+import { executeBlock, type TransactionRunner } from '../block/block-executor.ts'
+import { createEngineRunner, type EngineSource } from '../block/engine-runner.ts'
 import type { Engine } from '../engine.ts'
 import type { ExecutionMode, Executor } from '../executor-types.ts'
 import { createShadowExecutor } from './ethereumjs/shadow-executor.ts'
@@ -68,7 +68,7 @@ export const createExecutor = ({ mode, logger, reproductionDir, engine }: Execut
   const warmUp = async (): Promise<void> => {
     await engines.load()
   }
-  const fast = createPlainExecutor(createFastRunner(engines, logger), warmUp)
-  if (mode === 'wasm') return fast
-  return createShadowExecutor(fast, { logger, directory: reproductionDir ?? join(process.cwd(), 'shadow') })
+  const own = createPlainExecutor(createEngineRunner(engines, logger), warmUp)
+  if (mode === 'wasm') return own
+  return createShadowExecutor(own, { logger, directory: reproductionDir ?? join(process.cwd(), 'shadow') })
 }

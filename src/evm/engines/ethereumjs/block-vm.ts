@@ -28,8 +28,8 @@ import {
   receiptWithRoot,
   runPostExecution,
 } from '../../block/block-run.ts'
-import type { TransactionRunner } from '../../block/block-runner.ts'
-import { outcomeOfError } from '../../block/fast-runner.ts'
+import type { TransactionRunner } from '../../block/block-executor.ts'
+import { outcomeOfError } from '../../block/engine-runner.ts'
 import { checkAborted } from '../../slice-clock.ts'
 import { messageGasBound } from '../../block/run-transaction.ts'
 import {

@@ -28,17 +28,17 @@ const attempt = async (journal: Journal, work: Promise<BlockExecution>): Promise
 }
 
 /**
- * Executes every block twice, by `fast` and by the oracle, each on its own journal over the one passed in; then once more by
- * `fast` on that one. The first difference is written to a file and thrown as SHADOW_MISMATCH: the node must stop.
+ * Executes every block twice, by `own` and by the oracle, each on its own journal over the one passed in; then once more by
+ * `own` on that one. The first difference is written to a file and thrown as SHADOW_MISMATCH: the node must stop.
  */
-export const createShadowExecutor = (fast: Executor, { logger, directory }: ShadowOptions): Executor => {
+export const createShadowExecutor = (own: Executor, { logger, directory }: ShadowOptions): Executor => {
   const execute: Executor['execute'] = async (journal, env, transactions, credits = [], bounds = {}) => {
     const { runOracle } = await import('./block-vm.ts')
     const base = new RecordingReader(journal)
     const oracleJournal = new Journal(base)
     const oracle = await attempt(oracleJournal, runOracle(oracleJournal, env, transactions, credits, bounds))
-    const fastJournal = new Journal(base)
-    const ours = await attempt(fastJournal, fast.execute(fastJournal, env, transactions, credits, bounds))
+    const ownJournal = new Journal(base)
+    const ours = await attempt(ownJournal, own.execute(ownJournal, env, transactions, credits, bounds))
     checkAborted(bounds.signal)
     const what = firstDifference(ours, oracle)
     if (what !== undefined) {
@@ -46,18 +46,18 @@ export const createShadowExecutor = (fast: Executor, { logger, directory }: Shad
       logger.error({ block: env.number, what, file }, 'shadow execution differs')
       throw new CodedError<ShadowMismatchError>({ code: 'SHADOW_MISMATCH', file, what })
     }
-    return fast.execute(journal, env, transactions, credits, bounds)
+    return own.execute(journal, env, transactions, credits, bounds)
   }
 
   return {
     async build(journal, env, source, budget, credits) {
-      const built = await fast.build(new Journal(journal), env, source, budget, credits)
+      const built = await own.build(new Journal(journal), env, source, budget, credits)
       const { signal } = budget
       const executed = await execute(journal, env, built.transactions, credits, signal && { signal })
       return { ...executed, dropped: built.dropped }
     },
     execute,
-    warmUp: () => fast.warmUp(),
+    warmUp: () => own.warmUp(),
   }
 }
 

@@ -3,7 +3,7 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import { BUILD_LIMITS } from '../../../../src/config/limits/execution.ts'
 import { buildBlock } from '../../../../src/evm/block/block-builder.ts'
-import { createFastRunner } from '../../../../src/evm/block/fast-runner.ts'
+import { createEngineRunner } from '../../../../src/evm/block/engine-runner.ts'
 import { createExecutor } from '../../../../src/evm/engines/executor.ts'
 import type { BuildBudget, TransactionSource } from '../../../../src/evm/executor-types.ts'
 import type { Transaction } from '../../../../src/primitives/transaction/transaction.ts'
@@ -300,12 +300,12 @@ test('logs count with the time that they take after the run', async () => {
 
 test('what is loaded before the first transaction of a process takes no time from it', async () => {
   const { engine, clock } = { engine: new SteadyEngine(), clock: { ms: 0 } }
-  const fast = createFastRunner({ loaded: engine, load: async () => engine }, silentLogger)
+  const loaded = createEngineRunner({ loaded: engine, load: async () => engine }, silentLogger)
   const runner = {
-    ...fast,
-    async begin(...args: Parameters<typeof fast.begin>) {
+    ...loaded,
+    async begin(...args: Parameters<typeof loaded.begin>) {
       clock.ms += 5_000
-      return fast.begin(...args)
+      return loaded.begin(...args)
     },
   }
   const budget = { maxBytes: 1_000_000, nowMs: () => clock.ms, deadlineMs: 250, transactionMs: 1_000 }

@@ -7,7 +7,7 @@ import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { Engine } from '../engine.ts'
 import { addEffects, type BlockRun } from './block-run.ts'
-import type { RunOutcome, StopCondition, TransactionRunner } from './block-runner.ts'
+import type { RunOutcome, StopCondition, TransactionRunner } from './block-executor.ts'
 import {
   isPlainTransfer,
   type MessageOutcome,
@@ -62,7 +62,7 @@ const runWithEngine = (
 }
 
 /** Runs transactions by this node's own rules; only code is run by an engine. A plain transfer runs synchronously. */
-export const createFastRunner = (engines: EngineSource, logger: Logger): TransactionRunner => ({
+export const createEngineRunner = (engines: EngineSource, logger: Logger): TransactionRunner => ({
   begin: journal => (tx, run, until) => {
     if (isPlainTransfer(journal, run, tx)) return runPlainTransfer(journal, run, tx)
     if (engines.loaded !== undefined) return runWithEngine(journal, run, tx, engines.loaded, logger, until)
