@@ -65,10 +65,7 @@ export const createExecutor = ({ mode, logger, reproductionDir, engine }: Execut
     return createPlainExecutor(runner, runner.load)
   }
   const engines = createEngineSource(engine)
-  const warmUp = async (): Promise<void> => {
-    await engines.load()
-  }
-  const own = createPlainExecutor(createEngineRunner(engines, logger), warmUp)
+  const own = createPlainExecutor(createEngineRunner(engines, logger), async () => void (await engines.load()))
   if (mode === 'wasm') return own
   return createShadowExecutor(own, { logger, directory: reproductionDir ?? join(process.cwd(), 'shadow') })
 }

@@ -1,5 +1,6 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { ChainBlock } from '../../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { keccak256Hex } from '../../../crypto/hash.ts'
@@ -26,11 +27,8 @@ const timeoutMs: Codec<number> = codec('timeout', { anyOf: [INTEGER_SCHEMA, QUAN
 /** Hashes of a block's transactions, for all that wait for one. */
 const hashes = new WeakMap<ChainBlock, ReadonlySet<Hex>>()
 
-const includes = (block: ChainBlock, hash: Hex): boolean => {
-  const known = hashes.get(block) ?? new Set(block.transactions.map(transaction => transaction.hash))
-  hashes.set(block, known)
-  return known.has(hash)
-}
+const includes = (block: ChainBlock, hash: Hex): boolean =>
+  getOrMake(hashes, block, () => new Set(block.transactions.map(transaction => transaction.hash))).has(hash)
 
 type Fate = 'included' | 'gone' | 'late'
 
