@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { parseGenesis } from '../config/genesis/genesis.ts'
 import { NETWORKS, type NetworkName, type NetworkParams } from '../config/networks.ts'
+import { readText } from './shared/files.ts'
 import { collectOption, httpUrlOption } from './shared/options/options.ts'
 
 interface InfoFlags {
@@ -36,7 +36,7 @@ export const addNetworkCommand = (program: Command): void => {
 
 const describe = ({ network, genesis, format, rpc = ['http://127.0.0.1:8545'], explorer }: InfoFlags): object => {
   const params: NetworkParams =
-    genesis === undefined ? NETWORKS[network] : parseGenesis(readFileSync(genesis, 'utf8')).params
+    genesis === undefined ? NETWORKS[network] : parseGenesis(readText(genesis, '--genesis')).params
   const { name, symbol, chainId } = params
   const title = `Tandem ${name}`
   const nativeCurrency = { name: symbol, symbol, decimals: 18 }

@@ -104,7 +104,7 @@ test('a password that is wrong or missing ends the start with what to do', async
     refusal(start('w', { TANDEM_PASSWORD: 'other' })),
     refusal(start('w2', { TANDEM_PASSWORD: undefined })),
   ])
-  expect(wrong).toContain('The password does not open the keystore. Check --password-file or TANDEM_PASSWORD')
+  expect(wrong).toMatch(/The password does not open \S+\. Check --password-file or TANDEM_PASSWORD/)
   expect(none).toContain('is encrypted: give its password with --password-file or in TANDEM_PASSWORD')
 })
 

@@ -11,7 +11,7 @@ export const runDbVerify = async (flags: {
   readonly json: boolean
 }): Promise<void> => {
   const path = join(resolve(flags.datadir), 'db')
-  if (!existsSync(path)) throw new Error(`${resolve(flags.datadir)} holds no chain.`)
+  if (!existsSync(path)) throw new Error(`${resolve(flags.datadir)} holds no chain. Give the --datadir of a node.`)
   const store = await Store.open(path, { createIfMissing: false })
   try {
     await readIdentity(store)

@@ -8,7 +8,7 @@ import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../../devnet/
 import type { DevAccount, DevnetOptions } from '../../devnet/types.ts'
 import type { RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
-import { checkStateFile, prepareDataDir } from '../shared/check-paths.ts'
+import { checkStateFile, prepareDataDir } from '../shared/files.ts'
 import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
 import { type MethodFlags, methodsOf } from '../shared/options/method-options.ts'
 import { type MiningFlags, miningOf } from '../shared/options/mining-options.ts'
@@ -40,8 +40,8 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
   checkExplorerFiles(flags, 'the explorer: leave out --no-explorer')
   const keys = await devnetAccounts(flags)
   const { accounts } = keys
-  if (flags.state !== undefined) await checkStateFile(resolve(flags.state))
-  if (flags.datadir !== undefined) await prepareDataDir(resolve(flags.datadir))
+  if (flags.state !== undefined) checkStateFile(resolve(flags.state))
+  if (flags.datadir !== undefined) prepareDataDir(resolve(flags.datadir))
   const temporary = flags.datadir === undefined
   const node = devnetNode(flags, keys, temporary)
   // From here on a signal is handled by `runProcess`, which removes the folder.

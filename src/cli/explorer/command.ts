@@ -32,7 +32,7 @@ export const addExplorerCommand = (program: Command): void => {
       'PostgreSQL database of the index: postgres://user:password@host/name (default: a SQLite file in --datadir)',
       databaseOption,
     )
-    .option('--database-read <url>', 'a replica of it that serves the requests', databaseOption)
+    .option('--database-read <url>', 'replica of --database that serves the requests', databaseOption)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port of API and pages; 0 picks a free one', portOption, 8570)
     .addHelpText(

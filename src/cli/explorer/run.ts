@@ -7,7 +7,7 @@ import { createLogger } from '../../node/logging.ts'
 import type { ExplorerSettings } from '../../node/parts/pages/explorer-child.ts'
 import { urlHost, version } from '../../node/version.ts'
 import { Clients } from '../../rpc/transport/clients/clients.ts'
-import { prepareDataDir } from '../shared/check-paths.ts'
+import { prepareDataDir } from '../shared/files.ts'
 import { checkExplorerFiles, type ExplorerFiles, explorerFilesOf } from '../shared/options/explorer-files.ts'
 import type { OutputFlags } from '../shared/options/options.ts'
 import { type ProxyFlags, trustProxyOf } from '../shared/options/proxy-options.ts'
@@ -100,7 +100,7 @@ export const serveExplorer = async ({ announce, ...options }: ExplorerOptions): 
     void (running?.close() ?? Promise.resolve()).catch(exitWithError).finally(() => process.exit())
   })
   try {
-    await prepareDataDir(options.dataDir)
+    prepareDataDir(options.dataDir)
     const { startExplorerProcess } = (await import(PROGRAM)) as ExplorerProgram
     running = await startExplorerProcess({ ...options, version, signal: stop.signal, clock: systemClock })
   } catch (error) {

@@ -22,7 +22,7 @@ export interface WatermarkFlags {
 /** Runs `tandem key watermark export`. */
 export const exportMark = async (file: string, { datadir, validator, json }: WatermarkFlags): Promise<void> => {
   const dataDir = resolve(datadir)
-  if (!existsSync(join(dataDir, 'db'))) throw new Error(`${dataDir} holds no chain.`)
+  if (!existsSync(join(dataDir, 'db'))) throw new Error(`${dataDir} holds no chain. Give the --datadir of a node.`)
   const record = await exportSigning({ dataDir, ...(validator && { validator }) })
   if (record.signers.length === 0) {
     const who = validator === undefined ? 'no validator' : validator

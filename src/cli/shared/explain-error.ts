@@ -44,7 +44,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `The state file is not usable: ${d['reason']}. Give the file of another run, or one that does not exist yet.`,
   STATE_TOO_LARGE: d =>
     `The state is larger than ${d['limitBytes']} bytes: keep the chain with --datadir instead of --state.`,
-  GENESIS_INVALID: d => `The genesis file is not usable: ${d['path'] ? `${d['path']}: ` : ''}${d['problem']}.`,
+  GENESIS_INVALID: d =>
+    `The genesis file is not usable: ${d['path'] ? `${d['path']}: ` : ''}${d['problem']}. Correct it (docs/genesis.md), or give the network's own file.`,
   FAUCET_ON_MAINNET: d =>
     `The faucet never runs on mainnet (chain id ${d['chainId']}): it gives test tokens away, and mainnet's tokens are not for that. Start without --faucet, or on a test network.`,
   FAUCET_WRONG_CHAIN: d =>
@@ -56,7 +57,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
       : `${d['path']} holds transfers of another key that no block includes yet. Start with that key until they are paid, then change it.`,
   NODE_UNREACHABLE: d => `The node does not respond: ${d['reason']}. Check --rpc (--node) and that the node runs.`,
   NODE_ANSWER_INVALID: d =>
-    `The node answers what this program does not understand: ${d['reason']}. Is it a node of Tandem?`,
+    `The node answers what this program does not understand: ${d['reason']}. Check that --rpc (--node) names a node of Tandem.`,
   INDEX_TOO_NEW: d =>
     `The index in ${d['path']} was written with layout ${d['found']}, this program knows ${d['known']}. Use the version that wrote it, or another --datadir (--database): an index is made from the chain alone.`,
   INDEX_FOREIGN: d =>
@@ -70,9 +71,10 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   DATABASE_REFUSED: d => `The database "${d['database']}" cannot be used: ${d['reason']}. ${d['fix']}.`,
   NODE_REFUSED: d =>
     `The node refuses ${d['method']}: ${d['message']}. Is it a node of Tandem that serves the namespace "${String(d['method']).split('_')[0]}"?`,
-  WRONG_PASSWORD: () =>
-    'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD, or leave both out for a prompt.',
-  BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,
+  WRONG_PASSWORD: d =>
+    `The password does not open ${d['file']}. Check --password-file or TANDEM_PASSWORD, or leave both out for a prompt.`,
+  BAD_KEYSTORE: d =>
+    `${d['file']} is no usable keystore: ${d['reason']}. Give a keystore of version 3 ("tandem key new" writes one), or a file of 64 hex digits.`,
   KEY_IN_USE: d =>
     d['address'] === undefined
       ? `Another node voted with this validator's key at block ${d['number']}, round ${d['round']}: two nodes that vote with one key contradict each other. Find and stop the other one. If this data folder was restored from a copy, those votes are its own later ones: remove its folder consensus, and it follows until it may vote. If it is neither, the key is stolen.`
@@ -90,7 +92,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   PEER_URL_INVALID: d => `${d['url']} is no address of a node: ${d['reason']}.`,
   TOO_MANY_STATIC_PEERS: d => `At most ${d['limit']} peers can be kept in reserved places: name fewer with --peers.`,
   FILE_EXISTS: d => `${d['path']} is there already and is never overwritten. Move it away, or give another name.`,
-  FILE_NOT_WRITABLE: d => `${d['path']} cannot be written: ${d['reason']}.`,
+  FILE_NOT_WRITABLE: d => `${d['path']} cannot be written: ${d['reason']}. Name another file.`,
   NOT_A_FOLDER: d => `${d['path']} is a file, not a folder. Name another.`,
   FOLDER_REFUSED: d => `The folder ${d['path']} cannot be made: its file system takes none there. Name another.`,
   FOLDER_MISSING: d => `The folder ${d['path']} is not there. Make it first, or name another.`,

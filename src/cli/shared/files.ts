@@ -1,9 +1,10 @@
 import { accessSync, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { readLimited } from '@tandem/base/fs/read-limited.ts'
 import { FILE_LIMITS } from '../../config/limits/commands.ts'
 import { KEY_LIMITS } from '../../config/limits/keys.ts'
-import { explainSystemError } from './explain-error.ts'
-import { printWarning } from './output.ts'
+import { errorMessage, printWarning } from './output.ts'
 
 /** Reads the bytes of a file named by an option, at most `limit`; errors name the option. */
 export const readBytes = (path: string, option: string, limit: number): Buffer =>
@@ -54,15 +55,31 @@ const refuse = (path: string | 0, limit: number): never => {
   throw new Error(`${path === 0 ? 'The standard input' : path} has more than the ${limit} bytes that are taken.`)
 }
 
-const naming = <T>(option: string, path: string | 0, read: () => T): T => {
+/** Creates the data folder if it is missing, and checks that it is writable; errors name the option. */
+export const prepareDataDir = (path: string, option = '--datadir'): void =>
+  naming(option, path, () => {
+    makeFolder(path)
+    accessSync(path, constants.W_OK | constants.X_OK)
+  })
+
+/** Checks that a file can be read, if it exists, and replaced at the end by a new one in its folder; errors name the option. */
+export const checkStateFile = (path: string, option = '--state'): void =>
+  naming(option, path, () => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found?.isFile() === false) throw new Error(`${path} is no file.`)
+    if (found !== undefined) accessSync(path, constants.R_OK | constants.W_OK)
+    accessSync(dirname(path), constants.W_OK | constants.X_OK)
+  })
+
+const naming = <T>(option: string, path: string | 0, work: () => T): T => {
   try {
-    return read()
+    return work()
   } catch (error) {
-    throw new Error(`${option}: ${whyUnread(error as NodeJS.ErrnoException, path)}`, { cause: error })
+    throw new Error(`${option}: ${whyUnusable(error as NodeJS.ErrnoException, path)}`, { cause: error })
   }
 }
 
 const folderText = (path: string | 0): string => `${path} is a folder: name the file in it.`
 
-const whyUnread = (error: NodeJS.ErrnoException, path: string | 0): string =>
-  error.code === 'EISDIR' ? folderText(path) : (explainSystemError(error) ?? error.message)
+const whyUnusable = (error: NodeJS.ErrnoException, path: string | 0): string =>
+  error.code === 'EISDIR' ? folderText(path) : errorMessage(error)

@@ -69,7 +69,7 @@ export const addStartCommand = (program: Command): void => {
     .addOption(
       new Option('--network <name>', 'network to take part in').choices(Object.keys(NETWORKS)).makeOptionMandatory(),
     )
-    .option('--genesis <file>', 'genesis file of the network, "format": "tandem/1"')
+    .option('--genesis <file>', 'genesis file that every node of the network has; "tandem genesis new" writes one')
     .requiredOption('--datadir <folder>', 'where the chain is kept')
     .option('--validator-key <file>', 'key that proposes and votes: an encrypted keystore (v3), or 64 hex digits')
     .option(

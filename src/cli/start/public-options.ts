@@ -59,7 +59,8 @@ export const publicPortOf = (flags: PublicFlags): PublicPortOptions => {
 
 const secretFrom = (file: string): Uint8Array => {
   const text = readSecret(file, '--jwt-secret').trim().replace(/^0x/, '')
-  if (!/^[0-9a-fA-F]{64}$/.test(text)) throw new Error(`--jwt-secret: ${file} does not hold 64 hex digits.`)
+  if (!/^[0-9a-fA-F]{64}$/.test(text))
+    throw new Error(`--jwt-secret: ${file} does not hold 64 hex digits. Make some with "openssl rand -hex 32".`)
   return new Uint8Array(Buffer.from(text, 'hex'))
 }
 

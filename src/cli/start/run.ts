@@ -10,8 +10,7 @@ import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { checkFaucetNetwork } from '../../faucet/open-faucet.ts'
 import type { NodeOptions, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
-import { prepareDataDir } from '../shared/check-paths.ts'
-import { readText } from '../shared/files.ts'
+import { prepareDataDir, readText } from '../shared/files.ts'
 import { type Passwords, passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
 import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
@@ -52,7 +51,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
   checkHistory(flags, genesis)
   checkExplorerFiles(flags, '--explorer')
   // Before the passwords, which a person may have to type.
-  await prepareDataDir(resolve(flags.datadir))
+  prepareDataDir(resolve(flags.datadir))
   const passwords = passwordsFrom(flags.passwordFile)
   const { validatorKey: file } = flags
   const validatorKey = file === undefined ? null : await readValidatorKey(file, passwords)

@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { CodedError, isCoded, resultOrCoded } from '@tandem/base/errors.ts'
 import { decryptKey, keystoreAddress } from '../../../crypto/keys/keystore.ts'
 import { addressFromPrivateKey, isScalar } from '../../../crypto/signature.ts'
 import { readSecret } from '../files.ts'
@@ -18,7 +19,12 @@ export const readKey = async (
 ): Promise<OpenedKey> => {
   const content = readKeyFile(path, option)
   if ('privateKey' in content) return { privateKey: content.privateKey, encrypted: false }
-  return { privateKey: await decryptKey(content.keystore, await password(nameOf(path))), encrypted: true }
+  const given = await password(nameOf(path))
+  try {
+    return { privateKey: await decryptKey(content.keystore, given), encrypted: true }
+  } catch (error) {
+    throw inFile(path, error)
+  }
 }
 
 /** Returns a new private key. */
@@ -32,11 +38,16 @@ export const randomKey = (): Uint8Array => {
 /** Returns the address of a key file, as far as it is readable without the password. */
 export const addressOfKeyFile = (path: string, option: string): Hex => {
   const content = readKeyFile(path, option)
-  const address =
-    'privateKey' in content ? addressFromPrivateKey(content.privateKey) : keystoreAddress(content.keystore)
+  if ('privateKey' in content) return addressFromPrivateKey(content.privateKey)
+  const address = resultOrCoded(() => keystoreAddress(content.keystore))
+  if (isCoded(address)) throw inFile(path, address)
   if (address !== undefined) return address
   throw new Error(`${option}: ${path} does not name its address: give the address instead of the file.`)
 }
+
+/** Adds the file to an error of its keystore. */
+const inFile = (path: string | 0, cause: unknown): unknown =>
+  isCoded(cause) ? new CodedError({ ...cause.detail, file: nameOf(path) }, { cause }) : cause
 
 const readKeyFile = (
   path: string | 0,
@@ -55,7 +66,7 @@ const parseKeystore = (text: string, path: string | 0): unknown => {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error(`${nameOf(path)} is neither a keystore (JSON) nor a key of 64 hex digits.`, { cause: error })
+    throw new Error(`${nameOf(path)} is neither a keystore (JSON) nor a key of 64 hex digits. Name another.`, { cause: error })
   }
 }
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
+import { errorMessage } from '../../../../../src/cli/shared/output.ts'
 import { passwordsFrom } from '../../../../../src/cli/shared/keys/passwords.ts'
 import { addressOfKeyFile, readKey } from '../../../../../src/cli/shared/keys/read-key.ts'
 import { KEY_LIMITS } from '../../../../../src/config/limits/keys.ts'
@@ -37,7 +38,10 @@ test('a keystore opens with its password only, which is asked for by its name', 
   })
   expect(opened).toEqual({ privateKey: KEY, encrypted: true })
   expect(asked).toEqual([path])
-  await expect(readKey(path, '--unlock', says('wrong'))).rejects.toMatchObject({ code: 'WRONG_PASSWORD' })
+  const refusal = await readKey(path, '--unlock', says('wrong')).catch(errorMessage)
+  expect(refusal).toBe(
+    `The password does not open ${path}. Check --password-file or TANDEM_PASSWORD, or leave both out for a prompt.`,
+  )
 })
 
 test('the address of a key file is read without its password', async () => {
@@ -47,6 +51,14 @@ test('the address of a key file is read without its password', async () => {
   const { address: _, ...nameless } = keystore
   const path = file('nameless.json', JSON.stringify(nameless))
   expect(() => addressOfKeyFile(path, '--validator')).toThrow(/^--validator: .* give the address instead of the file/)
+})
+
+test('a keystore that cannot be used is named, of several, with what to give instead', async () => {
+  const path = file('old.json', '{"version":1}')
+  const expected = `${path} is no usable keystore: version 1 is not 3. Give a keystore of version 3 ("tandem key new" writes one), or a file of 64 hex digits.`
+  expect(await readKey(path, '--unlock', says('right')).catch(errorMessage)).toBe(expected)
+  const address = file('address.json', '{"version":3,"address":"me"}')
+  expect(() => addressOfKeyFile(address, '--validator')).toThrow(`"file":"${address}"`)
 })
 
 test('an invalid key is refused with the name of its option', async () => {
