@@ -13,6 +13,7 @@ import type {
   ExecutionFaultError,
   InvalidTransactionError,
 } from '../executor-types.ts'
+import { checkAborted, createPacer } from '../slice-clock.ts'
 import {
   addResult,
   type BlockRun,
@@ -22,7 +23,6 @@ import {
   receiptWithRoot,
   runPostExecution,
 } from './block-run.ts'
-import { checkAborted, createPacer } from '../slice-clock.ts'
 import { beginSystemContracts, type RunSystemCall } from './system-calls.ts'
 import { invalidReason } from './transaction-validity.ts'
 

@@ -6,8 +6,8 @@ import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { Engine } from '../engine.ts'
-import { addEffects, type BlockRun } from './block-run.ts'
 import type { RunOutcome, StopCondition, TransactionRunner } from './block-executor.ts'
+import { addEffects, type BlockRun } from './block-run.ts'
 import {
   isPlainTransfer,
   type MessageOutcome,

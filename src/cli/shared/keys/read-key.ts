@@ -66,7 +66,9 @@ const parseKeystore = (text: string, path: string | 0): unknown => {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error(`${nameOf(path)} is neither a keystore (JSON) nor a key of 64 hex digits. Name another.`, { cause: error })
+    throw new Error(`${nameOf(path)} is neither a keystore (JSON) nor a key of 64 hex digits. Name another.`, {
+      cause: error,
+    })
   }
 }
 

@@ -19,6 +19,7 @@ import { executionRulesAt } from '../../../rules/execution-rules.ts'
 import { blobGas, maxBlobFee } from '../../../rules/money/blob-fee.ts'
 import { executionGasLimit } from '../../../rules/transaction.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
+import type { TransactionRunner } from '../../block/block-executor.ts'
 import {
   addEffects,
   addResult,
@@ -28,9 +29,7 @@ import {
   receiptWithRoot,
   runPostExecution,
 } from '../../block/block-run.ts'
-import type { TransactionRunner } from '../../block/block-executor.ts'
 import { outcomeOfError } from '../../block/engine-runner.ts'
-import { checkAborted } from '../../slice-clock.ts'
 import { messageGasBound } from '../../block/run-transaction.ts'
 import {
   beginSystemContracts,
@@ -42,6 +41,7 @@ import {
 import type { BlockEnv } from '../../block-env.ts'
 import type { EngineOptions } from '../../engine.ts'
 import type { BlockExecution, Credit, ExecutionBounds } from '../../executor-types.ts'
+import { checkAborted } from '../../slice-clock.ts'
 import { createCommon } from './common.ts'
 import { evmOptions, hasBlobVersions } from './deviations.ts'
 import { logFrom } from './engine.ts'

@@ -9,9 +9,9 @@ import type { Account } from '../../../state/account.ts'
 import { Journal } from '../../../state/journal/journal.ts'
 import type { StateReader } from '../../../state/state-reader.ts'
 import type { StateChanges } from '../../../state/update/state-update.ts'
-import { checkAborted } from '../../slice-clock.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { BlockExecution, Credit, Executor, ShadowMismatchError } from '../../executor-types.ts'
+import { checkAborted } from '../../slice-clock.ts'
 
 interface ShadowOptions {
   readonly logger: Logger
