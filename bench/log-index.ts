@@ -76,7 +76,7 @@ try {
   let service = open()
   const indexer = new LogIndexer({
     store,
-    bounds: () => ({ earliest: 0, head }),
+    earliest: () => 0,
     run: job => service.index(job),
     stop: () => service.stopIndex(),
     exclusively: work => work(),

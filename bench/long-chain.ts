@@ -141,7 +141,7 @@ const make = async (dir: string) => {
   await mover.close()
   const logs = new LogService({ store, workerUrl: new URL('../src/rpc/encode/log-worker.ts', import.meta.url) })
   const indexer = new LogIndexer({
-    ...{ store, logger: silentLogger, bounds: () => ({ earliest: 0, head: blocks }) },
+    ...{ store, logger: silentLogger, earliest: () => 0 },
     ...{ run: job => logs.index(job), stop: () => logs.stopIndex(), exclusively: work => work() },
   })
   const startedMs = performance.now()

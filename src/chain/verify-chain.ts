@@ -11,6 +11,7 @@ import { verifyLogIndex } from './logs/log-jobs.ts'
 import { verifyProofs } from './proof/verify-proofs.ts'
 import { BlockStore } from './store/block-store.ts'
 import { readEarliestBlock } from './store/earliest-block.ts'
+import { readHead } from './store/put-block.ts'
 import type { TransactionLocation } from './store/types.ts'
 
 interface ChainVerifyProgress {
@@ -31,7 +32,7 @@ export const verifyChain = async (
   options: { readonly from: number; readonly onProgress?: (progress: ChainVerifyProgress) => void },
 ) => {
   const blocks = new BlockStore(store)
-  const head = await blocks.headNumber()
+  const head = readHead(store)
   if (head === undefined) throw new Error('The data folder holds no chain.')
   if (options.from > head) throw new Error(`The chain ends at block ${head}, before block ${options.from}.`)
   await checkSegments(store, true)

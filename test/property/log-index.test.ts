@@ -55,7 +55,7 @@ class IndexedChain {
     const { store } = this
     this.indexer = new LogIndexer({
       store,
-      bounds: () => ({ earliest: this.earliest, head: this.head }),
+      earliest: () => this.earliest,
       run: async job => {
         const last = await runLogJob(store, job, () => false)
         const { meanwhile } = this

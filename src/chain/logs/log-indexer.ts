@@ -3,12 +3,13 @@ import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store } from '../../storage/store.ts'
 import { type LogRange, postingsOf, putLogIndex, readLogIndex, readPostingsKey } from '../store/log-index.ts'
+import { readHead } from '../store/put-block.ts'
 import type { LogJob } from './log-jobs.ts'
 
 interface LogIndexerOptions {
   readonly store: Store
-  /** First stored block of those up to the head (store/earliest-block.ts), and the head. */
-  readonly bounds: () => { readonly earliest: number; readonly head: number }
+  /** Returns the first stored block of those up to the head (store/earliest-block.ts). */
+  readonly earliest: () => number
   /** Carries out steps in another thread (log-jobs.ts), until `stop`. */
   readonly run: (job: LogJob) => Promise<number>
   readonly stop: () => void
@@ -23,6 +24,8 @@ interface LogIndexerOptions {
 type LogIndexSizes = {
   readonly [Name in 'logIndexWait' | 'logIndexBlocks' | 'logIndexPlaces' | 'logIndexMerge']: number
 }
+
+type Ranges = readonly [LogRange, ...LogRange[]]
 
 /**
  * Keeps the log index: adds blocks in steps, newest first, and merges small adjacent ranges, so that their number grows with the logarithm of
@@ -45,9 +48,9 @@ export class LogIndexer {
 
   /** Called after each block: begins when there is something to do. Few blocks fit into memory, and are searched without an index. */
   poke(): void {
-    const { bounds, store } = this.#options
+    const { store } = this.#options
     if (store.isInMemory) return
-    const { head } = bounds()
+    const head = readHead(store) ?? 0
     if (this.#running !== undefined || this.#isClosed || Math.abs(head - this.#seen) < LOOK_BLOCKS) return
     this.#seen = head
     if (this.#next() === undefined) return
@@ -73,8 +76,8 @@ export class LogIndexer {
   async #work(): Promise<void> {
     try {
       this.#nextId ??= await this.#clean()
-      for (let ranges = this.#next(); ranges !== undefined && !this.#isClosed; ranges = this.#next())
-        await this.#step(ranges)
+      for (let next = this.#next(); next !== undefined && !this.#isClosed; next = this.#next())
+        await this.#step(next.ranges, next.reverts)
     } catch (error) {
       // The next block tries again, and drops the rows of the step that failed.
       this.#nextId = undefined
@@ -97,10 +100,16 @@ export class LogIndexer {
     }
   }
 
+  /** Returns the next step, and the number of reverts. The head is the stored one, read after them: a revert meanwhile voids the step. */
+  #next(): { readonly ranges: Ranges; readonly reverts: number } | undefined {
+    const { store, earliest } = this.#options
+    const { reverts, ranges } = readLogIndex(store)
+    const next = this.#nextOf(ranges, earliest(), readHead(store) ?? 0)
+    return next && { ranges: next, reverts }
+  }
+
   /** Returns the ranges to merge, one whose blocks are dropped, or one without rows: blocks to index. */
-  #next(): readonly [LogRange, ...LogRange[]] | undefined {
-    const { ranges } = readLogIndex(this.#options.store)
-    const { earliest, head } = this.#options.bounds()
+  #nextOf(ranges: readonly LogRange[], earliest: number, head: number): Ranges | undefined {
     const { logIndexWait } = this.#sizes
     const [oldest] = ranges
     if (oldest !== undefined && oldest.to < earliest) return [oldest]
@@ -121,7 +130,7 @@ export class LogIndexer {
   }
 
   /** Returns the range in place of others; none in place of one whose blocks are dropped. */
-  async #make(ranges: readonly [LogRange, ...LogRange[]]): Promise<readonly LogRange[]> {
+  async #make(ranges: Ranges): Promise<readonly LogRange[]> {
     const [first] = ranges
     if (first.id > 0 && ranges.length === 1) return []
     const id = this.#nextId as number
@@ -133,9 +142,8 @@ export class LogIndexer {
     return [{ id, from: first.from, to: await this.#options.run(job) }]
   }
 
-  async #step(ranges: readonly [LogRange, ...LogRange[]]): Promise<void> {
+  async #step(ranges: Ranges, reverts: number): Promise<void> {
     const { store, run, exclusively } = this.#options
-    const { reverts } = readLogIndex(store)
     const made = await this.#make(ranges)
     await store.flush()
     let isMade = false
@@ -166,10 +174,7 @@ const levelOf = ({ from, to }: LogRange, { logIndexWait, logIndexMerge }: LogInd
   Math.max(0, Math.floor(Math.log((to - from + 1) / logIndexWait) / Math.log(logIndexMerge)))
 
 /** Returns adjacent ranges of the lowest level that has enough in a row. */
-const mergeable = (
-  ranges: readonly LogRange[],
-  sizes: LogIndexSizes,
-): readonly [LogRange, ...LogRange[]] | undefined => {
+const mergeable = (ranges: readonly LogRange[], sizes: LogIndexSizes): Ranges | undefined => {
   for (let level = 0; level <= TOP_LEVEL; level++) {
     let run: LogRange[] = []
     for (const range of ranges) {

@@ -25,7 +25,7 @@ import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { BodyRow, locationFromKey, lookupPrefix } from './body-row.ts'
 import type { LogCriteria } from './log-criteria.ts'
-import { type BlockRows, HEAD_ROW } from './put-block.ts'
+import type { BlockRows } from './put-block.ts'
 import { readReceipts } from './receipt-parts.ts'
 import { ReceiptsRow } from './receipts-row.ts'
 import type { ChainRules } from './rules-port.ts'
@@ -87,11 +87,6 @@ export class BlockStore {
 
   #inSlices<Result>(decoding: SlicedWork<Result>): Result | Promise<Result> {
     return runSlicedWork(decoding, this.#pauseIfDue)
-  }
-
-  async headNumber(): Promise<number | undefined> {
-    const row = await this.#store.get(BUCKETS.meta, HEAD_ROW)
-    return row && readNumber(row)
   }
 
   async numberOf(hash: Hex): Promise<number | undefined> {

@@ -8,15 +8,14 @@ import { type BlockInternalTransfer, encodeInternalTransfers } from '../../primi
 import { type Receipt, storedReceiptParts } from '../../primitives/receipt/receipt.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import { numberKey } from '../../storage/keys.ts'
+import { numberKey, readNumber } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
 import type { Store } from '../../storage/store.ts'
 import { BodyRow, encodeBody, lookupKey } from './body-row.ts'
 import { putReceipts, removeReceipts } from './receipt-parts.ts'
 import type { ChainBlock } from './types.ts'
 
-/** Row with the number of the head. */
-export const HEAD_ROW = metaKey('head')
+const HEAD_ROW = metaKey('head')
 
 /** Rows of one block besides its state. */
 export interface BlockRows {
@@ -80,4 +79,10 @@ const BY_NUMBER = [
 
 export const putHead = (batch: Batch, number: number): void => {
   batch.put(BUCKETS.meta, HEAD_ROW, numberKey(number))
+}
+
+/** Returns the number of the head; undefined before genesis. */
+export const readHead = (store: Pick<Store, 'getSync'>): number | undefined => {
+  const row = store.getSync(BUCKETS.meta, HEAD_ROW)
+  return row && readNumber(row)
 }

@@ -9,6 +9,7 @@ import { BlockProofs } from '../../chain/proof/block-proofs.ts'
 import { ProofRows } from '../../chain/proof/proof-rows.ts'
 import { BlockStore } from '../../chain/store/block-store.ts'
 import { readEarliestBlock } from '../../chain/store/earliest-block.ts'
+import { readHead } from '../../chain/store/put-block.ts'
 import { keepForks } from '../../chain/store/stored-forks.ts'
 import type { ChainBlock } from '../../chain/store/types.ts'
 import { checkUnsynced } from '../../chain/store/unsynced-blocks.ts'
@@ -53,7 +54,7 @@ export const openChain = async (options: OpenChainOptions) => {
     const blocks = new BlockStore(store, { cacheBytes: memory.blocks })
     await checkChain(store, blocks, genesis)
     await upgradeSchema(store)
-    const number = await blocks.headNumber()
+    const number = readHead(store)
     if (number !== undefined) await checkUnsynced(store, number)
     const stored = number === undefined ? undefined : await blocks.block(number)
     const head = stored && { number: stored.header.number, stateRoot: await stateRootAt(store, stored.header.number) }

@@ -116,7 +116,7 @@ const warmUp = (logs: LogService, { earliest }: ReadsOptions['blocks']): void =>
 const keepLogIndex = ({ store, blocks, chain, part }: ReadsOptions, logs: LogService, teardown: Teardown): void => {
   const indexer = new LogIndexer({
     store,
-    bounds: () => ({ earliest: blocks.earliest, head: chain.headBlock.header.number }),
+    earliest: () => blocks.earliest,
     run: job => logs.index(job),
     stop: () => logs.stopIndex(),
     exclusively: async work => chain.exclusively?.(work),

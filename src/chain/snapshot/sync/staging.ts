@@ -37,7 +37,7 @@ import { readRecordRows } from '../../council/council-rows.ts'
 import { putProofState } from '../../proof/proof-rows.ts'
 import { BlockStore } from '../../store/block-store.ts'
 import { readEarliestBlock } from '../../store/earliest-block.ts'
-import { putHead } from '../../store/put-block.ts'
+import { putHead, readHead } from '../../store/put-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from '../backfill/history-rows.ts'
 import { chunkPlaceOf, storageRoots } from './chunk-places.ts'
 import { putRecords } from './council-records.ts'
@@ -125,7 +125,7 @@ export class Staging {
       balance += mark.balance
     }
     const manifest = this.#manifest === undefined ? null : encodeRlpList([encodeManifest(this.#manifest)])
-    const isWhole = (await new BlockStore(this.#store).headNumber()) !== undefined
+    const isWhole = readHead(this.#store) !== undefined
     return { isWhole, manifest, done, accounts, slots, balance, history: await this.#history() }
   }
 

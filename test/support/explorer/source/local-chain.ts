@@ -20,6 +20,7 @@ import { ProofRows } from '../../../../src/chain/proof/proof-rows.ts'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { readIncludedReceipt } from '../../../../src/chain/store/included.ts'
 import { packCriteria } from '../../../../src/chain/store/log-criteria.ts'
+import { readHead } from '../../../../src/chain/store/put-block.ts'
 import type { ChainBlock } from '../../../../src/chain/store/types.ts'
 import type { ChainParams } from '../../../../src/config/networks.ts'
 import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../../../src/primitives/proof-header.ts'
@@ -64,10 +65,10 @@ export class LocalChain implements ChainSource {
     this.#committee = committee
   }
 
-  headNumber(): Promise<number | undefined> {
+  async headNumber(): Promise<number | undefined> {
     // Blocks of a development chain may have been taken back.
     this.blocks.forget()
-    return this.blocks.headNumber()
+    return readHead(this.store)
   }
 
   async includes(number: number, hash: Hex): Promise<boolean> {
@@ -166,7 +167,7 @@ export class LocalChain implements ChainSource {
   }
 
   async #onState<T>(work: (state: AsyncStateReader) => T | Promise<T>): Promise<T> {
-    const state = await openStateReader(this.store, (await this.blocks.headNumber()) ?? 0)
+    const state = await openStateReader(this.store, readHead(this.store) ?? 0)
     try {
       return await work(state)
     } finally {

@@ -3,14 +3,14 @@ import { LogIndexer } from '../../../../src/chain/logs/log-indexer.ts'
 import { runLogJob } from '../../../../src/chain/logs/log-jobs.ts'
 import { Store } from '../../../../src/storage/store.ts'
 
-/* Program of tests: indexes the logs of the blocks from `earliest` to `head` in small steps, until it is killed or has nothing left. */
+/* Program of tests: indexes the logs of the blocks from `earliest` on in small steps, until it is killed or has nothing left. */
 
-const [path, earliest, head] = process.argv.slice(2)
+const [path, earliest] = process.argv.slice(2)
 const store = await Store.open(path as string, { writeBufferBytes: 64 * 1024 })
 process.stdout.write('open\n')
 const indexer = new LogIndexer({
   store,
-  bounds: () => ({ earliest: Number(earliest), head: Number(head) }),
+  earliest: () => Number(earliest),
   run: job => runLogJob(store, job, () => false),
   stop: () => {},
   exclusively: work => work(),

@@ -34,7 +34,7 @@ test('a process killed while it indexes logs leaves an index that is right, and 
   let earliest = 0
   let unfinished = 0
   const index = async (killMs?: number): Promise<void> => {
-    const child = spawn(process.execPath, [PROGRAM, path, String(earliest), String(head)], {
+    const child = spawn(process.execPath, [PROGRAM, path, String(earliest)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     if (killMs !== undefined) child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), killMs))
