@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { createRandom, type Random } from '@tandem/base/random.ts'
@@ -216,6 +217,30 @@ test.each([
   await chain.index()
   for (let i = 0; i < 40; i++) await chain.check(someCriteria(chain))
   expect(await chain.problems()).toEqual([])
+})
+
+test('a step that fails is tried again some blocks later, not with each block', async () => {
+  const chain = new IndexedChain(await temporaryStore(), createRandom(SEED))
+  const tries: number[] = []
+  const indexer = new LogIndexer({
+    store: chain.store,
+    earliest: () => 0,
+    run: async () => {
+      tries.push(chain.head)
+      throw new Error('a damaged segment')
+    },
+    stop: () => {},
+    exclusively: work => work(),
+    logger: silentLogger,
+  })
+  await chain.grow(200)
+  for (let i = 0; i < 40; i++) {
+    await chain.grow(1)
+    indexer.poke()
+    await setTimeout(2)
+  }
+  await indexer.close()
+  expect(tries).toEqual([201, 217, 233])
 })
 
 test('a history that is fetched downwards, and a chain without an index, are indexed from the newest block', async () => {

@@ -79,9 +79,8 @@ export class LogIndexer {
       for (let next = this.#next(); next !== undefined && !this.#isClosed; next = this.#next())
         await this.#step(next.ranges, next.reverts)
     } catch (error) {
-      // The next block tries again, and drops the rows of the step that failed.
+      // The next look tries again, and drops the rows of the step that failed.
       this.#nextId = undefined
-      this.#seen = Number.NEGATIVE_INFINITY
       if (!this.#isClosed) this.#options.logger.warn({ err: error }, 'log index step failed')
     }
   }
@@ -163,7 +162,7 @@ export class LogIndexer {
   }
 }
 
-/** Blocks between two looks for something to do. */
+/** Blocks between two looks for something to do, also after a failure. */
 const LOOK_BLOCKS = 16
 
 /** Largest level that is merged: a range of it has fewer than eight million blocks. */
