@@ -2,6 +2,9 @@ import type { Hex } from '@tandem/base/bytes.ts'
 
 type Slots = Map<Hex, Hex>
 
+/** Slots as which an account counts besides its own: its map takes as much memory. */
+const ACCOUNT_SLOTS = 2
+
 /** Bounded cache of storage words in two generations of half of `limit`: a hit in the old one moves to the young one. */
 export class SlotCache {
   #young = new Map<Hex, Slots>()
@@ -26,6 +29,7 @@ export class SlotCache {
     if (slots === undefined) {
       slots = new Map()
       this.#young.set(address, slots)
+      this.#youngSize += ACCOUNT_SLOTS
     }
     const size = slots.size
     slots.set(slot, word)
@@ -38,7 +42,8 @@ export class SlotCache {
 
   /** Drops all words of an account. */
   drop(address: Hex): void {
-    this.#youngSize -= this.#young.get(address)?.size ?? 0
+    const slots = this.#young.get(address)
+    if (slots !== undefined) this.#youngSize -= slots.size + ACCOUNT_SLOTS
     this.#young.delete(address)
     this.#old.delete(address)
   }

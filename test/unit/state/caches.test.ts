@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { SecondChanceCache } from '../../../src/state/world/head-state.ts'
 import { SlotCache } from '../../../src/state/world/slot-cache.ts'
@@ -27,7 +28,7 @@ test('a clock cache in which all is used still makes room', () => {
 })
 
 test('a slot cache forgets, promotes and drops', () => {
-  const cache = new SlotCache(8)
+  const cache = new SlotCache(16)
   const [A, B] = [address(1), address(2)]
   cache.set(A, word(0), word(7))
   for (let i = 0; i < 100; i++) {
@@ -41,4 +42,24 @@ test('a slot cache forgets, promotes and drops', () => {
   cache.drop(A)
   expect(cache.get(A, word(0))).toBeUndefined()
   expect(cache.get(B, word(99))).toBe(word(99))
+})
+
+test('a slot cache counts what an account takes besides its slots', () => {
+  const ofMany = new SlotCache(300)
+  const ofOne = new SlotCache(300)
+  for (let i = 0; i < 140; i++) {
+    ofMany.set(address(i), word(0), word(7))
+    ofOne.set(address(0), word(i), word(7))
+  }
+  const kept = (cache: SlotCache, at: (i: number) => [Hex, Hex]) =>
+    Array.from({ length: 140 }, (_, i) => 139 - i).filter(i => cache.get(...at(i)) !== undefined).length
+  expect(kept(ofOne, i => [address(0), word(i)])).toBe(140)
+  expect(kept(ofMany, i => [address(i), word(0)])).toBeLessThan(100)
+  for (let i = 0; i < 1_000; i++) {
+    ofMany.set(address(i), word(0), word(7))
+    ofMany.drop(address(i))
+  }
+  ofMany.set(address(7), word(0), word(7))
+  for (let i = 0; i < 40; i++) ofMany.set(address(7), word(i), word(7))
+  expect(ofMany.get(address(7), word(0))).toBe(word(7))
 })
