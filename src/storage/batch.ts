@@ -65,7 +65,7 @@ interface BatchHome {
   release(native: NativeBatch): void
 }
 
-/** Rows written atomically. Keys and values are copied when added. An unwritten batch must be discarded, or `using`; none is used twice. */
+/** Rows written atomically. Keys and values are copied when added. An unwritten batch must be disposed of (`using`); none is used twice. */
 export class Batch {
   readonly #home: BatchHome
   #native: NativeBatch | undefined
@@ -120,10 +120,6 @@ export class Batch {
     counters.batchSeconds += (performance.now() - startedMs) / 1_000
   }
 
-  async discard(): Promise<void> {
-    this[Symbol.dispose]()
-  }
-
   [Symbol.dispose](): void {
     if (this.#native === undefined) return
     this.#releaseMachine(this.#native)
@@ -136,7 +132,7 @@ export class Batch {
   }
 
   #open(): NativeBatch {
-    assert(this.#native !== undefined, 'a batch is written or discarded once')
+    assert(this.#native !== undefined, 'a batch is written or disposed of once')
     return this.#native
   }
 }

@@ -286,11 +286,10 @@ export class Store {
         await batch.write({ sync: false })
         batch = this.batch()
       }
-    } catch (error) {
-      await batch.discard()
-      throw error
+      await batch.write()
+    } finally {
+      batch[Symbol.dispose]()
     }
-    await batch.write()
   }
 
   /** Frees the disk of rows that were deleted in a range from `gte` to `lt`: the database would do so when it next merges their tables. */

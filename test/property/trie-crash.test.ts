@@ -44,7 +44,7 @@ const recorded = async (path: string): Promise<{ store: Store; writes: Write[] }
         writes.push({ rows, isFlush: !rows.some(([bucket]) => bucket === BUCKETS.header) })
         return batch.write(options)
       },
-      discard: () => batch.discard(),
+      [Symbol.dispose]: () => batch[Symbol.dispose](),
     }
     return wrapped as unknown as Batch
   }

@@ -29,19 +29,15 @@ export type LogJob =
 
 /** Carries out a step in small batches; returns the last block that the rows cover. `isOver` ends it early. */
 export const runLogJob = async (store: Store, job: LogJob, isOver: () => boolean): Promise<number> => {
-  const rows = new RowWriter(store, isOver)
-  try {
-    if (job.kind === 'index') return await indexBlocks(store, job, rows)
-    if (job.kind === 'merge') return await mergeRanges(store, job.id, job.ranges, rows)
-    for await (const key of store.keys(BUCKETS.logPostings, { prefix: postingsOf(job.id) })) {
-      rows.del(key)
-      if (rows.isDue) await rows.write()
-    }
-    await rows.write()
-    return 0
-  } finally {
-    await rows.discard()
+  using rows = new RowWriter(store, isOver)
+  if (job.kind === 'index') return await indexBlocks(store, job, rows)
+  if (job.kind === 'merge') return await mergeRanges(store, job.id, job.ranges, rows)
+  for await (const key of store.keys(BUCKETS.logPostings, { prefix: postingsOf(job.id) })) {
+    rows.del(key)
+    if (rows.isDue) await rows.write()
   }
+  await rows.write()
+  return 0
 }
 
 /** Writes rows in small batches, unsynced, and rests between two. */
@@ -77,8 +73,8 @@ class RowWriter {
     await sliceOver()
   }
 
-  async discard(): Promise<void> {
-    await this.#batch?.discard()
+  [Symbol.dispose](): void {
+    this.#batch?.[Symbol.dispose]()
   }
 }
 

@@ -14,7 +14,7 @@ const numbers = async (store: Store): Promise<number> => {
 test('a batch that takes the memory of an earlier one starts empty, written or discarded', async () => {
   const store = await temporaryStore()
   await store.batch().put(BUCKETS.header, numberKey(1), VALUE).write()
-  await store.batch().put(BUCKETS.header, numberKey(2), VALUE).discard()
+  store.batch().put(BUCKETS.header, numberKey(2), VALUE)[Symbol.dispose]()
   const third = store.batch()
   expect(third.size).toBe(0)
   await third.put(BUCKETS.header, numberKey(3), VALUE).write()
@@ -27,7 +27,7 @@ test('batches under way at once do not mix', async () => {
   const writes = Array.from({ length: 20 }, (_, index) => {
     const batch = store.batch()
     for (let row = 0; row < 50; row++) batch.put(BUCKETS.header, numberKey(index * 50 + row), VALUE)
-    return index % 5 === 4 ? batch.discard() : batch.write({ sync: index % 2 === 0 })
+    return index % 5 === 4 ? batch[Symbol.dispose]() : batch.write({ sync: index % 2 === 0 })
   })
   await Promise.all(writes)
   expect(await numbers(store)).toBe(16 * 50)
@@ -39,7 +39,7 @@ test('a batch is used once', async () => {
   await batch.write()
   expect(() => batch.put(BUCKETS.header, numberKey(2), VALUE)).toThrow()
   await expect(batch.write()).rejects.toThrow()
-  await batch.discard()
+  batch[Symbol.dispose]()
 })
 
 test('closing waits for the writes under way; afterwards batches are refused', async () => {

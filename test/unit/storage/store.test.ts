@@ -63,7 +63,7 @@ test('the last of several operations on a key holds', async () => {
 test('nothing of a discarded batch is written', async () => {
   const store = await temporaryStore()
   const batch = store.batch().put(BUCKETS.code, bytes(1), bytes(1))
-  await batch.discard()
+  batch[Symbol.dispose]()
   expect(await store.isEmpty()).toBe(true)
   expect(() => batch.put(BUCKETS.code, bytes(2), bytes(2))).toThrow('STORE_WRITE_FAILED')
 })

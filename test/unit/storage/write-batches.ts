@@ -20,7 +20,7 @@ const writeAll = async (store: Store, begin: number): Promise<readonly number[]>
         await batch.put(BUCKETS.code, numberKey(begin + index), VALUE).write({ sync: index % 2 === 0 })
         acknowledged.push(begin + index)
       } catch {
-        await batch.discard()
+        batch[Symbol.dispose]()
       }
     }),
   )

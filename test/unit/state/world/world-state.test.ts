@@ -344,7 +344,7 @@ test('a failing row, whichever it is, leaves the block before; trying again succ
       break
     }
     failed++
-    await batch.discard()
+    batch[Symbol.dispose]()
     expect([world.number, world.root, world.head.account(A)?.balance]).toEqual([0, root, 10n ** 24n])
     expect((await verifyState(t.store)).root).toBe(root)
   }
