@@ -9,8 +9,8 @@ export const addConfigCommand = (program: Command, createProgram: () => Command)
     .argument('<command...>', 'a command with its options: start --network testnet')
     .allowUnknownOption()
     .helpOption(false)
-    .action(async (_: readonly string[], __: object, { args }: Command) =>
-      (await import('./run.ts')).printConfig(program, createProgram(), args),
+    .action(async (_: readonly string[], __: object, print: Command) =>
+      (await import('./run.ts')).printConfig(print, createProgram(), print.args),
     )
   config
     .command('check')

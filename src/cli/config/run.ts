@@ -11,8 +11,10 @@ import {
 } from '../shared/options/option-sources.ts'
 
 /** Prints a table for the file of options: what a command would run with. Options without a value are comments. */
-export const printConfig = async (caller: Command, program: Command, args: readonly string[]): Promise<void> => {
-  const { config } = caller.opts<{ config?: string }>()
+export const printConfig = async (print: Command, program: Command, args: readonly string[]): Promise<void> => {
+  // Help behind a command is that command's.
+  if (args[0] === '--help' || args[0] === '-h') return print.help()
+  const { config } = print.optsWithGlobals<{ config?: string }>()
   const texts = recordTexts(program)
   for (const command of leavesBelow(program))
     command.action(() => void process.stdout.write(`${renderOptions(command, texts)}\n`))

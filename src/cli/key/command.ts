@@ -21,7 +21,7 @@ export const addKeyCommand = (program: Command): void => {
   key
     .command('import')
     .description('Write a key that is there already to the keystore, encrypted')
-    .argument('<file>', '64 hex digits, or a keystore (v3) of any program; "-" is the standard input')
+    .argument('<file>', 'file with 64 hex digits, or a keystore (v3) of any program; "-" is the standard input')
     .addOption(keystoreOption())
     .addOption(passwordOption('password of the new file; a keystore is opened with it too'))
     .addOption(jsonOption())

@@ -71,7 +71,7 @@ const mineByStratum = async (
   { host, port }: NonNullable<MineFlags['stratum']>,
   stopping: AbortSignal,
 ): Promise<void> => {
-  if (coinbase === undefined) throw new Error('--stratum needs --coinbase ADDRESS: the payee of mined headers.')
+  if (coinbase === undefined) throw new Error('--stratum needs --coinbase ADDRESS, which mined headers pay.')
   announce(`${host}:${port}`, threads)
   const source: StratumWork = new StratumWork({
     host,
@@ -113,8 +113,8 @@ const pause = (ms: number, stopping: AbortSignal): Promise<void> =>
 const ANSWER_BYTES = 16 * 1024
 /** Requests without work after which it is not the next block that is awaited. */
 const REFUSALS = 10
-const NO_PAYEE =
-  'the node has no work for a miner that names no payee: give --coinbase ADDRESS, or start the node with --mine-coinbase'
+const NO_COINBASE =
+  'the node has no work for a miner that names no coinbase: give --coinbase ADDRESS, or start the node with --mine-coinbase'
 const [SEED_1, SEED_2] = PROOF_SEEDS.map(bytesToHex)
 
 /** Error response of a node to a miner. */
@@ -148,7 +148,7 @@ export class RemoteWork implements WorkSource {
       this.#work = workFrom(await this.#ask('native_getWork', this.#coinbase === undefined ? [] : [this.#coinbase]))
     } catch (error) {
       if (!(error instanceof NodeRefusal) || !/no mining work available/.test(error.message)) throw error
-      if (++this.#refusals >= REFUSALS && this.#coinbase === undefined) throw new NodeRefusal(NO_PAYEE)
+      if (++this.#refusals >= REFUSALS && this.#coinbase === undefined) throw new NodeRefusal(NO_COINBASE)
       return
     }
     this.#refusals = 0
@@ -169,7 +169,10 @@ export class RemoteWork implements WorkSource {
   }
 
   async #ask(method: string, params: readonly unknown[]): Promise<unknown> {
-    const text = await httpCall(this.#url)(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    const text = await httpCall(this.#url)(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })).catch(error => {
+      const message = `${this.#url} does not respond and is tried again; check --rpc, and that the node runs`
+      throw new Error(message, { cause: error.cause ?? error })
+    })
     if (text.length > ANSWER_BYTES) throw new NodeRefusal('a response that is too long')
     const { result, error } = JSON.parse(text) as { result?: unknown; error?: { code: number; message: string } }
     if (error?.code === -32_601)

@@ -75,8 +75,8 @@ describe('an option', () => {
     }))
 
   test.each([
-    ['[devnet]\nport = 70000', /"port" in the file: '70000' is invalid\. It must be a whole number/],
-    ['[devnet]\njson = "yes"', /"json" in the file: 'yes' is invalid\. It must be true or false/],
+    ['[devnet]\nport = 70000', /tandem\.toml: devnet\.port: '70000' is invalid\. It must be a whole number/],
+    ['[devnet]\njson = "yes"', /tandem\.toml: devnet\.json: 'yes' is invalid\. It must be true or false/],
     ['[devnet]\nprot = 1', /no command knows: devnet\.prot\./],
     ['port = 1', /no command knows: port\./],
     ['[devent]\nport = 1', /no command knows: devent\./],
@@ -124,13 +124,21 @@ describe('the command config', () => {
     }
   }
 
+  const printOf = (program: Command): Command =>
+    commandsBelow(program).find(each => pathOf(each).join(' ') === 'config print') as Command
+
   test('prints what a command would run with, as a file that gives the same', () =>
     withFile('[explorer]\nport = 7\nnode = "ws://a:1"\n', async file => {
       vi.stubEnv('TANDEM_DATADIR', '/d')
       const out = printed()
       const caller = createProgram()
       caller.setOptionValue('config', file)
-      await printConfig(caller, createProgram(), ['explorer', '--database', 'postgres://user:secret@h/d', '--json'])
+      await printConfig(printOf(caller), createProgram(), [
+        'explorer',
+        '--database',
+        'postgres://user:secret@h/d',
+        '--json',
+      ])
       const text = out.text()
       expect(text).toContain('port = 7  # from the file')
       expect(text).toContain('datadir = "/d"  # from TANDEM_DATADIR')
@@ -142,6 +150,22 @@ describe('the command config', () => {
         expect(await optionsOf(['explorer', '--config', again])).toMatchObject({ port: 7, datadir: '/d', json: true }),
       )
     }))
+
+  test('tells how it is used itself, and with a command how that one is', async () => {
+    for (const [args, usage] of [
+      [['--help'], 'Usage: tandem config print'],
+      [['-h'], 'Usage: tandem config print'],
+      [['start', '--help'], 'Usage: tandem start'],
+    ] as const) {
+      const [caller, program] = [createProgram(), createProgram()]
+      let text = ''
+      for (const root of [caller, program])
+        for (const command of [root, ...commandsBelow(root)])
+          command.exitOverride().configureOutput({ writeOut: part => (text += part) })
+      await expect(printConfig(printOf(caller), program, args)).rejects.toMatchObject({ exitCode: 0 })
+      expect(text).toContain(usage)
+    }
+  })
 
   test('checks the values of every table', () =>
     withFile('[start]\nport = 1\n[genesis.new]\nout = "a"\n', async file => {

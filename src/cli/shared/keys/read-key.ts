@@ -54,7 +54,7 @@ const readKeyFile = (
   option: string,
 ): { readonly privateKey: Uint8Array } | { readonly keystore: unknown } => {
   const text = readSecret(path, option).trim()
-  if (!/^(0x)?[0-9a-f]{64}$/i.test(text)) return { keystore: parseKeystore(text, path) }
+  if (!/^(0x)?[0-9a-f]{64}$/i.test(text)) return { keystore: parseKeystore(text, path, option) }
   const privateKey = hexToBytes(`0x${text.replace(/^0x/i, '')}`)
   if (isScalar(privateKey)) return { privateKey }
   throw new Error(
@@ -62,13 +62,12 @@ const readKeyFile = (
   )
 }
 
-const parseKeystore = (text: string, path: string | 0): unknown => {
+const parseKeystore = (text: string, path: string | 0, option: string): unknown => {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error(`${nameOf(path)} is neither a keystore (JSON) nor a key of 64 hex digits. Name another.`, {
-      cause: error,
-    })
+    const problem = `${nameOf(path)} is neither a keystore (JSON) nor a key of 64 hex digits. Name another file.`
+    throw new Error(`${option}: ${problem}`, { cause: error })
   }
 }
 

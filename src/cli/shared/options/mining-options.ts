@@ -56,6 +56,6 @@ export const miningOf = (
   const stratum = flags.stratum && { stratum: flags.stratum }
   if (!flags.mine) return { ...stratum }
   const coinbase = flags.mineCoinbase ?? otherwise
-  if (coinbase === undefined) throw new Error('--mine needs --mine-coinbase ADDRESS: the payee of mined headers.')
+  if (coinbase === undefined) throw new Error('--mine needs --mine-coinbase ADDRESS, which mined headers pay.')
   return { ...stratum, mining: { coinbase, threads: flags.mineThreads, duty: flags.mineDuty } }
 }

@@ -33,7 +33,7 @@ export const useOptionSources = (program: Command): void => {
       if (command.commands.length > 0) return undefined
       const path = configPath(program)
       if (path === undefined) return takeIn(command, {})
-      return readConfig(program, path).then(config => takeIn(command, optionsTable(config, command)))
+      return readConfig(program, path).then(config => takeIn(command, optionsTable(config, command), path))
     })
 }
 
@@ -78,13 +78,13 @@ const unknownNames = (command: Command, table: Table): readonly string[] =>
     return isOption && !isTable(value) ? [] : [[...pathOf(command), name].join('.')]
   })
 
-const takeIn = (command: Command, table: Table): void => {
+const takeIn = (command: Command, table: Table, path = ''): void => {
   for (const option of command.options) {
     const variable = variableOf(option)
     const text = process.env[variable]
     if (text !== undefined && text !== '') take(command, option, text, 'env', variable)
     else if (table[keyOf(option)] !== undefined)
-      take(command, option, table[keyOf(option)], 'config', `"${keyOf(option)}" in the file`)
+      take(command, option, table[keyOf(option)], 'config', `${path}: ${[...pathOf(command), keyOf(option)].join('.')}`)
   }
 }
 

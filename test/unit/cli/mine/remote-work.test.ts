@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { bytesToHex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { messageWithCause } from '@tandem/base/errors.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { formatRate, NodeRefusal, RemoteWork } from '../../../../src/cli/mine/run.ts'
 import { PROOF_SEEDS } from '../../../../src/crypto/proof-hash.ts'
@@ -50,7 +51,7 @@ test('a node without work is no failure; one that answers anything else is, and 
   }
 })
 
-test('a miner that names no payee is told so when a node has no work for it again and again', async () => {
+test('a miner that names no coinbase is told so when a node has no work for it again and again', async () => {
   const url = await nodeThat({ error: { code: -32000, message: 'no mining work available yet' } })
   const [nameless, named] = [
     new RemoteWork(url, undefined),
@@ -70,6 +71,12 @@ test('a solution that the node refuses, or that does not reach it, counts as ref
     { accepted: 0, refused: 1 },
     { accepted: 0, refused: 1 },
   ])
+})
+
+test('a node that does not respond is named, with what to check', async () => {
+  const refused = new RemoteWork('http://127.0.0.1:2', undefined).refresh()
+  await expect(refused).rejects.toThrow('http://127.0.0.1:2 does not respond and is tried again; check --rpc')
+  expect(messageWithCause(await refused.catch(error => error))).toMatch(/runs: (connect ECONNREFUSED|.*bad port)/)
 })
 
 test('hash rates are written with their unit', () => {

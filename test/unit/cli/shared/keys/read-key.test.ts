@@ -63,7 +63,7 @@ test('a keystore that cannot be used is named, of several, with what to give ins
 
 test('an invalid key is refused with the name of its option', async () => {
   await expect(readKey(file('junk', 'hello'), '--unlock', neverAsked)).rejects.toThrow(
-    /neither a keystore \(JSON\) nor a key/,
+    /^--unlock: \S+junk is neither a keystore \(JSON\) nor a key/,
   )
   const half = JSON.stringify(await encryptKey(KEY, 'right', { scryptN: 1024 })).slice(0, 200)
   await expect(readKey(file('half', half), '--unlock', neverAsked)).rejects.toThrow(/neither a keystore/)
