@@ -145,7 +145,7 @@ export class RemoteWork implements WorkSource {
   async refresh(): Promise<void> {
     this.#work = undefined
     try {
-      this.#work = workFrom(await this.#ask('native_getWork', this.#coinbase === undefined ? [] : [this.#coinbase]))
+      this.#work = workFrom(await this.#request('native_getWork', this.#coinbase === undefined ? [] : [this.#coinbase]))
     } catch (error) {
       if (!(error instanceof NodeRefusal) || !/no mining work available/.test(error.message)) throw error
       if (++this.#refusals >= REFUSALS && this.#coinbase === undefined) throw new NodeRefusal(NO_COINBASE)
@@ -156,19 +156,18 @@ export class RemoteWork implements WorkSource {
 
   async submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean> {
     // The solution is lost when the node is unreachable; the threads go on.
-    const answer = this.#ask('native_submitWork', [nonce, sealHash, mixHash]).catch(() => false)
-    const isAccepted = (await answer) === true
-    if (isAccepted) this.counts.accepted++
-    else this.counts.refused++
+    const isAccepted =
+      (await this.#request('native_submitWork', [nonce, sealHash, mixHash]).catch(() => false)) === true
+    this.counts[isAccepted ? 'accepted' : 'refused']++
     this.#work = undefined
     return isAccepted
   }
 
   async submitHashrate(rate: number): Promise<void> {
-    await this.#ask('native_submitHashrate', [toQuantity(Math.round(rate)), this.#id])
+    await this.#request('native_submitHashrate', [toQuantity(Math.round(rate)), this.#id])
   }
 
-  async #ask(method: string, params: readonly unknown[]): Promise<unknown> {
+  async #request(method: string, params: readonly unknown[]): Promise<unknown> {
     const text = await httpCall(this.#url)(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })).catch(error => {
       const message = `${this.#url} does not respond and is tried again; check --rpc, and that the node runs`
       throw new Error(message, { cause: error.cause ?? error })
