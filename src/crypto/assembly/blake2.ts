@@ -31,7 +31,6 @@ const IV5: u64 = 0x9b05688c2b3e6c1f;
 const IV6: u64 = 0x1f83d9abfb41bd6b;
 const IV7: u64 = 0x5be0cd19137e2179;
 
-// @ts-ignore: decorator
 @inline
 function word(sigma: usize, index: usize): u64 {
   return load<u64>(M + <usize>load<u8>(sigma + index));

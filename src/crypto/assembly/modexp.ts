@@ -34,7 +34,6 @@ export function begin(limbs: u32, windows: bool): void {
   for (let at = TABLE + SIZE; at < end; at += SIZE) multiply(at + SIZE, at, TABLE + SIZE);
 }
 
-// @ts-ignore: decorator
 @inline
 function window(digit: usize): void {
   for (let i = 0; i < 4; i++) multiply(RESULT, RESULT, RESULT);

@@ -20,25 +20,20 @@ const START: StaticArray<u32> = [
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ];
 
-// @ts-ignore: decorator
 @inline
 function rotated(x: v128, bits: i32): v128 { return v128.or(i32x4.shr_u(x, bits), i32x4.shl(x, 32 - bits)); }
-// @ts-ignore: decorator
 @inline
 function sigma0(x: v128): v128 { return v128.xor(v128.xor(rotated(x, 7), rotated(x, 18)), i32x4.shr_u(x, 3)); }
-// @ts-ignore: decorator
 @inline
 function sigma1(x: v128): v128 { return v128.xor(v128.xor(rotated(x, 17), rotated(x, 19)), i32x4.shr_u(x, 10)); }
 
 /** Stores four words with their round constants. */
-// @ts-ignore: decorator
 @inline
 function keep(at: usize, words: v128): void {
   v128.store(W + at, i32x4.add(words, v128.load(changetype<usize>(K) + at)));
 }
 
 /** Four words from the sixteen before them; the second two need the first two. */
-// @ts-ignore: decorator
 @inline
 function following(x0: v128, x1: v128, x2: v128, x3: v128): v128 {
   const zero = i32x4.splat(0);
@@ -47,7 +42,6 @@ function following(x0: v128, x1: v128, x2: v128, x3: v128): v128 {
   return i32x4.add(first, v128.shuffle<i32>(zero, sigma1(first), 0, 1, 4, 5));
 }
 
-// @ts-ignore: decorator
 @inline
 function fourWords(at: usize): v128 {
   return v128.swizzle(v128.load(at), i8x16(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
@@ -69,14 +63,12 @@ function schedule(block: usize): void {
 }
 
 /** First sum of a round, without the variable that it replaces. */
-// @ts-ignore: decorator
 @inline
 function first(e: u32, f: u32, g: u32, at: usize): u32 {
   const s1 = rotr<u32>(e, 6) ^ rotr<u32>(e, 11) ^ rotr<u32>(e, 25);
   return s1 + (g ^ (e & (f ^ g))) + load<u32>(at);
 }
 /** `ab` and `bc` are the differences of neighbours, of which each is used twice. */
-// @ts-ignore: decorator
 @inline
 function second(a: u32, b: u32, ab: u32, bc: u32): u32 {
   return (rotr<u32>(a, 2) ^ rotr<u32>(a, 13) ^ rotr<u32>(a, 22)) + (b ^ (ab & bc));

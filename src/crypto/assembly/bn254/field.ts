@@ -27,13 +27,11 @@ const PLAIN_ONE: usize = FIELD_SCRATCH;
 const TEMPORARY: usize = FIELD_SCRATCH + FP;
 const WORDS: usize = FIELD_SCRATCH + 2 * FP;
 
-// @ts-ignore: decorator
 @inline
 function limb(at: usize, index: usize): i64 {
   return <i64>load<i32>(at + index * 4);
 }
 
-// @ts-ignore: decorator
 @inline
 function carried(out: usize, t0: i64, t1: i64, t2: i64, t3: i64, t4: i64, t5: i64, t6: i64, t7: i64, t8: i64, t9: i64): void {
   store<i32>(out, <i32>(t0 & MASK), 0);
@@ -107,7 +105,6 @@ export function tidy(out: usize, a: usize): void {
   );
 }
 
-// @ts-ignore: decorator
 @inline
 export function add(out: usize, a: usize, b: usize): void {
   v128.store(out, i32x4.add(v128.load(a), v128.load(b)));
@@ -115,7 +112,6 @@ export function add(out: usize, a: usize, b: usize): void {
   v128.store(out, i32x4.add(v128.load(a, 32), v128.load(b, 32)), 32);
 }
 
-// @ts-ignore: decorator
 @inline
 export function sub(out: usize, a: usize, b: usize): void {
   v128.store(out, i32x4.sub(v128.load(a), v128.load(b)));
@@ -123,7 +119,6 @@ export function sub(out: usize, a: usize, b: usize): void {
   v128.store(out, i32x4.sub(v128.load(a, 32), v128.load(b, 32)), 32);
 }
 
-// @ts-ignore: decorator
 @inline
 export function neg(out: usize, a: usize): void {
   v128.store(out, i32x4.neg(v128.load(a)));
@@ -132,7 +127,6 @@ export function neg(out: usize, a: usize): void {
 }
 
 /** out = factor a; its size grows by the factor. */
-// @ts-ignore: decorator
 @inline
 export function scale(out: usize, a: usize, factor: i32): void {
   const by = i32x4.splat(factor);
@@ -141,7 +135,6 @@ export function scale(out: usize, a: usize, factor: i32): void {
   v128.store(out, i32x4.mul(v128.load(a, 32), by), 32);
 }
 
-// @ts-ignore: decorator
 @inline
 export function copy(out: usize, a: usize): void {
   v128.store(out, v128.load(a));
@@ -152,7 +145,6 @@ export function copy(out: usize, a: usize): void {
 const PRIME: StaticArray<i32> = [
   0x7cfd47, 0x2305b6, 0xa8d3c2, 0x245a1c7, 0x197816a, 0x605617, 0x1045b68, 0x280a6e1, 0x272e131, 0xc1913,
 ];
-// @ts-ignore: decorator
 @inline
 function prime(index: i32): i32 {
   return load<i32>(changetype<usize>(PRIME) + (<usize>index << 2));
@@ -209,7 +201,6 @@ export function unpack(out: usize, words: usize): bool {
   return !reachesPrime(out);
 }
 
-// @ts-ignore: decorator
 @inline
 function digit(index: usize): u64 {
   return <u64>load<u32>(TEMPORARY + index * 4);

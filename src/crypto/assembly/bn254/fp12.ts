@@ -209,7 +209,6 @@ function square4(a: usize, b: usize): void {
   fp2.add(F4, X, V0);
 }
 
-// @ts-ignore: decorator
 @inline
 function combine(out: usize, three: usize, two: usize, sign: i32): void {
   fp2.scale(X, three, 3);

@@ -8,43 +8,36 @@ const S0: usize = FP2_SCRATCH;
 const S1: usize = FP2_SCRATCH + FP;
 const S2: usize = FP2_SCRATCH + 2 * FP;
 
-// @ts-ignore: decorator
 @inline
 export function add(out: usize, a: usize, b: usize): void {
   fp.add(out, a, b);
   fp.add(out + FP, a + FP, b + FP);
 }
-// @ts-ignore: decorator
 @inline
 export function sub(out: usize, a: usize, b: usize): void {
   fp.sub(out, a, b);
   fp.sub(out + FP, a + FP, b + FP);
 }
-// @ts-ignore: decorator
 @inline
 export function neg(out: usize, a: usize): void {
   fp.neg(out, a);
   fp.neg(out + FP, a + FP);
 }
-// @ts-ignore: decorator
 @inline
 export function scale(out: usize, a: usize, factor: i32): void {
   fp.scale(out, a, factor);
   fp.scale(out + FP, a + FP, factor);
 }
-// @ts-ignore: decorator
 @inline
 export function copy(out: usize, a: usize): void {
   fp.copy(out, a);
   fp.copy(out + FP, a + FP);
 }
-// @ts-ignore: decorator
 @inline
 export function tidy(out: usize, a: usize): void {
   tidyFp2(out, a);
 }
 /** The map x -> x^p. */
-// @ts-ignore: decorator
 @inline
 export function conjugate(out: usize, a: usize): void {
   fp.copy(out, a);

@@ -26,7 +26,6 @@ const IMAGES: usize = WORK + 8 * G1_SIZE;
 const DIGITS: usize = 128;
 const DIGITS_AT: usize = memory.data(256, 16);
 
-// @ts-ignore: decorator
 @inline
 function tripleB(out: usize, a: usize): void {
   fp.scale(out, a, 9);

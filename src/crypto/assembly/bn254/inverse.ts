@@ -25,7 +25,6 @@ const V: usize = memory.data(72, 16);
 const NEXT: usize = memory.data(72, 16);
 const WORDS: usize = memory.data(32, 16);
 
-// @ts-ignore: decorator
 @inline
 function digit(at: usize, index: usize): i64 { return load<i64>(at + (index << 3)); }
 
@@ -55,7 +54,6 @@ let factors0: i64 = 0;
 let factors1: i64 = 0;
 
 /** The lowest 31 bits of the number, and 33 bits from the digit `top` down without its highest `skipped`. */
-// @ts-ignore: decorator
 @inline
 function approximation(at: usize, top: usize, skipped: i64): u64 {
   const high = <u64>(digit(at, top) << 33) | <u64>(digit(at, top - 1) << 2) | <u64>(digit(at, top - 2) >> 29);
@@ -94,10 +92,8 @@ function takeSteps(): void {
   factors1 = b;
 }
 
-// @ts-ignore: decorator
 @inline
 function lower(factors: i64): i64 { return ((factors + BIAS) & 0xffffffff) - HALF; }
-// @ts-ignore: decorator
 @inline
 function upper(factors: i64): i64 { return <i64>(<u64>(factors + BIAS) >> 32) - HALF; }
 

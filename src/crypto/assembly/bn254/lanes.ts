@@ -25,22 +25,17 @@ const TOP_INVERSE: i32 = 1386782;
 const START: i64 = 1 << 63;
 const LATER: i64 = START - (1 << 37);
 
-// @ts-ignore: decorator
 @inline
 function even(x: v128, y: usize): v128 { return i64x2.extmul_low_i32x4_s(x, v128.load(y)); }
-// @ts-ignore: decorator
 @inline
 function odd(x: v128, y: usize): v128 { return i64x2.extmul_high_i32x4_s(x, v128.load(y)); }
-// @ts-ignore: decorator
 @inline
 function plus(a: v128, b: v128): v128 { return i64x2.add(a, b); }
 /** The lower halves of both lanes, twice. */
-// @ts-ignore: decorator
 @inline
 function lowers(x: v128): v128 { return v128.shuffle<i32>(x, x, 0, 2, 0, 2); }
 
 /** Interleaves the limbs of two numbers. */
-// @ts-ignore: decorator
 @inline
 function interleave(out: usize, a: usize, b: usize): void {
   const a0 = v128.load(a), b0 = v128.load(b), a1 = v128.load(a, 16), b1 = v128.load(b, 16);
@@ -52,7 +47,6 @@ function interleave(out: usize, a: usize, b: usize): void {
 }
 
 /** Stores four carried sums as neighbours in both numbers, whole vectors at a time: such are read next. */
-// @ts-ignore: decorator
 @inline
 function separate(out0: usize, out1: usize, t0: v128, t1: v128, t2: v128, t3: v128): void {
   const first = v128.shuffle<i32>(t0, t1, 0, 4, 2, 6), second = v128.shuffle<i32>(t2, t3, 0, 4, 2, 6);
@@ -61,7 +55,6 @@ function separate(out0: usize, out1: usize, t0: v128, t1: v128, t2: v128, t3: v1
 }
 
 /** Carries sums, of which the last keeps its sign, and stores them. */
-// @ts-ignore: decorator
 @inline
 function carried(out0: usize, out1: usize, t0: v128, t1: v128, t2: v128, t3: v128, t4: v128, t5: v128, t6: v128, t7: v128, t8: v128, t9: v128): void {
   const mask = i64x2.splat(MASK), zero = i64x2.splat(0);
@@ -159,15 +152,12 @@ export function mulFp2(out: usize, a: usize, b: usize): void {
   productSum(out, out + FP);
 }
 
-// @ts-ignore: decorator
 @inline
 function widenLow(start: i64, x: v128): v128 { return plus(i64x2.splat(start), i64x2.extend_low_i32x4_s(x)); }
-// @ts-ignore: decorator
 @inline
 function widenHigh(x: v128): v128 { return plus(i64x2.splat(LATER), i64x2.extend_high_i32x4_s(x)); }
 
 /** Estimate of both numbers / p from their two highest limbs, twice. */
-// @ts-ignore: decorator
 @inline
 function quotients(highest: v128): v128 {
   const tops = i32x4.add(v128.shuffle<i32>(highest, highest, 2, 3, 2, 3), i32x4.shr_s(highest, 26));

@@ -105,7 +105,6 @@ function multiply128(out: usize, a: usize, b: usize): void {
   store<u64>(out, isBelow ? high : high - m1 - u64(low < m0), 8);
 }
 
-// @ts-ignore: decorator
 @inline
 function limb(at: usize, index: usize): u64 { return <u64>load<u32>(at + (index << 2)); }
 
@@ -152,7 +151,6 @@ function multiply256(out: usize, a: usize, b: usize): void {
 }
 
 /** Upper half of a product. */
-// @ts-ignore: decorator
 @inline
 function upper(a: u64, b: u64): u64 {
   const a0 = a & LOW, a1 = a >> 32, b0 = b & LOW, b1 = b >> 32;
@@ -162,7 +160,6 @@ function upper(a: u64, b: u64): u64 {
 }
 
 /** `multiply` of one limb of 64 bits; `inverse` is 1 / m mod 2^64. */
-// @ts-ignore: decorator
 @inline
 function multiply64(a: u64, b: u64, modulus: u64, inverse: u64): u64 {
   const high = upper(a, b), less = upper(a * b * inverse, modulus);

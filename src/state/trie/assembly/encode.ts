@@ -22,7 +22,6 @@ let w: usize = 0;
 
 export function encodedAt(): usize { return ENCODED; }
 
-// @ts-ignore: decorator
 @inline function byte(value: u32): void {
   store<u8>(w, <u8>value);
   w++;
@@ -40,7 +39,6 @@ function header(size: u32, base: u32): void {
   }
 }
 
-// @ts-ignore: decorator
 @inline function headerSize(size: u32): u32 { return size < 56 ? 1 : size < 256 ? 2 : 3; }
 
 function stringSize(at: usize, size: u32): u32 {
@@ -111,7 +109,6 @@ function encodeAccountLeaf(leaf: usize, depth: u32): void {
   word(load<u8>(leaf, 38) ? codeHashAt(leaf) : EMPTY_CODE);
 }
 
-// @ts-ignore: decorator
 @inline function referenceSize(slot: usize): u32 {
   return isInline(slot) ? <u32>load<u8>(slot, 4) - 0xc0 + 1 : 33;
 }

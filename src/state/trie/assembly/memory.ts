@@ -52,7 +52,6 @@ function nextChunk(): void {
   }
 }
 
-// @ts-ignore: decorator
 @inline function push(node: usize, bytes: usize): void {
   const head = FREE + (bytes >> 1);
   store<u32>(node, load<u32>(head));

@@ -35,20 +35,13 @@ let storageLeaves: bool = false;
 export function inStorage(): bool { return storageLeaves; }
 export function setStorage(on: bool): void { storageLeaves = on; }
 
-// @ts-ignore: decorator
 @inline export function kindOf(slot: usize): u32 { return load<u32>(slot) & 3; }
-// @ts-ignore: decorator
 @inline export function nodeOf(slot: usize): usize { return <usize>(load<u32>(slot) & ~7); }
-// @ts-ignore: decorator
 @inline export function isInline(slot: usize): bool { return (load<u32>(slot) & INLINE) != 0; }
-// @ts-ignore: decorator
 @inline export function setNode(slot: usize, node: usize, kind: u32): void { store<u32>(slot, <u32>node | kind); }
-// @ts-ignore: decorator
 @inline export function clearSlot(slot: usize): void { store<u32>(slot, 0); }
-// @ts-ignore: decorator
 @inline export function copySlot(to: usize, from: usize): void { memory.copy(to, from, SLOT); }
 
-// @ts-ignore: decorator
 @inline export function nibble(key: usize, i: u32): u32 {
   const byte = <u32>load<u8>(key + (i >> 1));
   return i & 1 ? byte & 15 : byte >> 4;
@@ -64,7 +57,6 @@ export function compareKeys(a: usize, b: usize): i32 {
   return 0;
 }
 
-// @ts-ignore: decorator
 @inline export function copyWord(to: usize, from: usize): void {
   v128.store(to, v128.load(from));
   v128.store(to, v128.load(from, 16), 16);
@@ -77,9 +69,7 @@ let dirty: u32 = 0;
 export function dirtyBranches(): u32 { return dirty; }
 export function clearDirtyCount(): void { dirty = 0; }
 
-// @ts-ignore: decorator
 @inline export function flagsOf(branch: usize): u32 { return load<u16>(branch, 2); }
-// @ts-ignore: decorator
 @inline export function setFlags(branch: usize, flags: u32): void { store<u16>(branch, <u16>flags, 2); }
 
 export function markDirty(branch: usize): void {
@@ -89,15 +79,11 @@ export function markDirty(branch: usize): void {
   dirty++;
 }
 
-// @ts-ignore: decorator
 @inline export function maskOf(branch: usize): u32 { return load<u16>(branch); }
-// @ts-ignore: decorator
 @inline function branchSize(mask: u32): usize { return CHILDREN + <usize>popcnt<u32>(mask) * SLOT; }
-// @ts-ignore: decorator
 @inline export function childOf(branch: usize, x: u32): usize {
   return branch + CHILDREN + <usize>popcnt<u32>(maskOf(branch) & ((1 << x) - 1)) * SLOT;
 }
-// @ts-ignore: decorator
 @inline export function hasChild(branch: usize, x: u32): bool { return ((maskOf(branch) >> x) & 1) != 0; }
 
 /** Returns a branch whose children are all empty. */
@@ -140,9 +126,7 @@ export function filledMask(branch: usize): u32 {
 
 // --- extensions
 
-// @ts-ignore: decorator
 @inline export function pathLength(extension: usize): u32 { return load<u8>(extension, 36); }
-// @ts-ignore: decorator
 @inline export function pathAt(extension: usize): usize { return extension + 37; }
 
 export function newExtension(length: u32): usize {

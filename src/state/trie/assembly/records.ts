@@ -21,20 +21,13 @@ export const KIND_PUT_CLEARED: u32 = 2;
 /** The fields of the account stay unchanged: only its storage changes. */
 export const KIND_KEEP: u32 = 3;
 
-// @ts-ignore: decorator
 @inline export function balanceOf(record: usize): usize { return record + 64; }
-// @ts-ignore: decorator
 @inline export function slotsOf(record: usize): u32 { return load<u32>(record, 104); }
-// @ts-ignore: decorator
 @inline export function kindOfRecord(record: usize): u32 { return load<u8>(record, 108); }
 /** Scratch: the account's leaf before the batch, and the address of the sorted pointers to its slots. */
-// @ts-ignore: decorator
 @inline export function oldLeafOf(record: usize): usize { return <usize>load<u32>(record, 112); }
-// @ts-ignore: decorator
 @inline export function setOldLeaf(record: usize, leaf: usize): void { store<u32>(record, <u32>leaf, 112); }
-// @ts-ignore: decorator
 @inline export function slotPointersOf(record: usize): usize { return <usize>load<u32>(record, 116); }
-// @ts-ignore: decorator
 @inline export function setSlotPointers(record: usize, at: usize): void { store<u32>(record, <u32>at, 116); }
 
 // --- leaves of the account trie from and to records

@@ -228,7 +228,6 @@ function writeDropped(): void {
   clearDropped();
 }
 
-// @ts-ignore: decorator
 @inline function path(): usize { return account ? STORAGE_PATH : PATH; }
 
 /** Begins the record of the row at `depth` of the path; returns its offset. */
@@ -248,7 +247,6 @@ function endRow(at: usize, size: usize): void {
 }
 
 /** The topmost branch of a slot, below an extension if there is one; 0: none in memory. */
-// @ts-ignore: decorator
 @inline function branchSlot(slot: usize): usize { return kindOf(slot) == EXTENSION ? nodeOf(slot) : slot; }
 function branchOf(slot: usize): usize {
   const at = branchSlot(slot);
@@ -347,7 +345,6 @@ function leavesOf(slot: usize): u32 {
   return leaves;
 }
 
-// @ts-ignore: decorator
 @inline function put(value: u32): void {
   store<u8>(w, <u8>value);
   w++;

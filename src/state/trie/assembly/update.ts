@@ -20,9 +20,7 @@ const ENTRY: usize = 4;
 let scratch: usize = 0;
 export function setScratch(at: usize): void { scratch = at; }
 
-// @ts-ignore: decorator
 @inline function keyOf(entry: usize): usize { return <usize>(load<u32>(entry) & ~7); }
-// @ts-ignore: decorator
 @inline function isPut(entry: usize): bool { return (load<u32>(entry) & 1) != 0; }
 
 /** Applies the entries lo .. hi (at least one) to the trie of a slot, `depth` nibbles down. */
@@ -86,7 +84,6 @@ function putMask(depth: u32, lo: usize, hi: usize): u32 {
   return mask;
 }
 
-// @ts-ignore: decorator
 @inline function groupEnd(x: u32, depth: u32, lo: usize, hi: usize): usize {
   while (lo < hi && nibble(keyOf(lo), depth) == x) lo += ENTRY;
   return lo;

@@ -38,7 +38,6 @@ function clearAccounts(): void {
   nextStorage = 1;
 }
 
-// @ts-ignore: decorator
 @inline function place(a0: u64, a1: u64, a2: u64): u32 {
   let h = (a0 ^ seed) * 0x9e3779b97f4a7c15;
   h = (h ^ (h >> 29) ^ a1) * 0xbf58476d1ce4e5b9;
@@ -141,9 +140,7 @@ function enter(slot: usize, a0: u64, a1: u64, a2: u64): usize {
 
 const BYTES: usize = memory.data(32, 16);
 
-// @ts-ignore: decorator
 @inline export function isLoaded(entry: usize): bool { return load<u32>(entry, LOADED) != 0; }
-// @ts-ignore: decorator
 @inline export function has(entry: usize, flag: u32): bool { return (load<u32>(entry, FLAGS) & flag) != 0; }
 export function raise(entry: usize, flags: u32): void {
   if ((load<u32>(entry, FLAGS) & flags) == flags) return;

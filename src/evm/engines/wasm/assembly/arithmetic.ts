@@ -2,7 +2,6 @@
 import { add, clear, copy, equal, isNegative, isZero, leadingZeros, less, negate, set64, subtract } from "./word";
 
 /** High half of a product. */
-// @ts-ignore: decorator
 @inline function high(a: u64, b: u64): u64 {
   const a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;
   const middle = a1 * b0 + ((a0 * b0) >> 32);
@@ -69,7 +68,6 @@ function reciprocal(d: u64): u64 {
 
 let rest: u64 = 0;
 /** (u1 : u0) / d with the reciprocal v of d, where u1 < d; the remainder is left in `rest`. */
-// @ts-ignore: decorator
 @inline function divideLimb(u1: u64, u0: u64, d: u64, v: u64): u64 {
   const low = v * u1 + u0;
   let q = high(v, u1) + u1 + u64(low < u0) + 1;

@@ -23,7 +23,6 @@ export function provideBlockHash(word: usize): void {
 }
 
 /** Replaces the number at `top` by the block's hash. */
-// @ts-ignore: decorator
 @inline export function blockHash(top: usize): i32 {
   const number = toSize(top), current = load<u64>(NUMBER);
   if (number >= current || current - number > 256) {

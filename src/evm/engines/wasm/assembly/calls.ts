@@ -25,14 +25,12 @@ const WORD: usize = memory.data(32, 16);
 const TARGET: usize = memory.data(32, 16);
 
 /** Price of touching an account (EIP-2929), which becomes warm. */
-// @ts-ignore: decorator
 @inline export function accessPrice(account: usize): i64 {
   if (fork < BERLIN) return 0;
   return warmAccount(account) ? COLD_ACCOUNT : WARM_READ;
 }
 
 /** True when this gas may pay for an access to the account: checked before anything is loaded for it. */
-// @ts-ignore: decorator
 @inline export function canReach(word: usize, gas: i64): bool {
   return gas >= COLD_ACCOUNT || fork < BERLIN || maybeWarm(word);
 }
@@ -80,7 +78,6 @@ function refuse(why: i32, gas: i64, passed: i64): i32 {
   return answerAtOnce(gas + passed, false);
 }
 
-// @ts-ignore: decorator
 @inline function recordTransfer(op: u32, self: usize, target: usize, value: usize): void {
   if (op == OP.CALL) addTransfer(CALL_TRANSFER, self, target, value);
   else if (self == target) addTransfer(SELF_TRANSFER, self, self, value);

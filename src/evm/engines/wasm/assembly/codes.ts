@@ -39,7 +39,6 @@ export function beginCodes(): void { unpagedAt = unpagedStart; }
 /** Bytes touched. */
 export function codeBytes(): usize { return (<usize>pagesUsed) * CODE_PAGE + (unpagedAt - unpagedStart); }
 
-// @ts-ignore: decorator
 @inline function versionOf(page: u32): usize { return codesStart + (<usize>page << 2); }
 /** Returns the page of a code; below zero: it has none. */
 export function pageOf(code: usize): i32 { return code < unpagedStart ? <i32>((code - pagesStart) / CODE_PAGE) : -1; }
@@ -104,7 +103,6 @@ export function keepCode(code: usize, size: u32): usize {
   return jumps;
 }
 /** True when code of the account must be loaded before it is used. */
-// @ts-ignore: decorator
 @inline export function lacksCode(account: usize): bool {
   const flags = load<u32>(account, FLAGS);
   if ((flags & HAS_CODE) == 0) return false;

@@ -9,7 +9,6 @@ export function prepareMasks(): void {
   for (let n = 0; n <= 32; n++) memory.fill(MASKS + n * 32, 0xff, n);
 }
 
-// @ts-ignore: decorator
 @inline export function swap(a: usize, b: usize): void {
   const low = v128.load(a), high = v128.load(a, 16);
   v128.store(a, v128.load(b));
@@ -18,7 +17,6 @@ export function prepareMasks(): void {
   v128.store(b, high, 16);
 }
 /** Adds a small number to a word. */
-// @ts-ignore: decorator
 @inline export function addSmall(at: usize, value: u64): void {
   const low = load<u64>(at) + value;
   store<u64>(at, low);
@@ -31,14 +29,12 @@ export function prepareMasks(): void {
   if (third == 0) store<u64>(at, load<u64>(at, 24) + 1, 24);
 }
 /** Reads the `count` bytes at `from` as a word: 32 bytes that end with them, reversed and masked. */
-// @ts-ignore: decorator
 @inline export function pushBytes(to: usize, from: usize, count: usize): void {
   swapBytes(to, from + count - 32);
   const mask = MASKS + (count << 5);
   v128.store(to, v128.and(v128.load(to), v128.load(mask)));
   v128.store(to, v128.and(v128.load(to, 16), v128.load(mask, 16)), 16);
 }
-// @ts-ignore: decorator
 @inline export function isDestination(jumps: usize, at: u64): bool {
   return ((load<u8>(jumps + <usize>(at >> 3)) >> (<u8>at & 7)) & 1) != 0;
 }

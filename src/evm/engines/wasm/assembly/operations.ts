@@ -23,14 +23,12 @@ export const NO_GAS: i64 = -(32 + <i64>OUT_OF_GAS);
 const STATIC: i64 = -(32 + <i64>STATIC_STATE_CHANGE);
 
 /** End of an operation that leaves less than no gas. */
-// @ts-ignore: decorator
 @inline function shortOf(left: i64): i64 {
   if (STEPS) setStepGas(left);
   return NO_GAS;
 }
 
 /** Status of an operation that returned less than zero. */
-// @ts-ignore: decorator
 @inline export function endOfOperation(left: i64): i32 {
   const answer = -<i32>left;
   return answer > FAILURE ? failFor(answer - FAILURE) : answer;
@@ -52,7 +50,6 @@ export function powerAt(top: usize, gas: i64): i64 {
   power(top - 32, top, top - 32);
   return left;
 }
-// @ts-ignore: decorator
 @inline export function loadSlotAt(top: usize, gas: i64): i64 {
   const self = <usize>load<u32>(frame, SELF);
   if (!STEPS && !canRead(self, top, gas)) return NO_GAS;
@@ -63,7 +60,6 @@ export function powerAt(top: usize, gas: i64): i64 {
   copy(top, slot + VALUE);
   return left;
 }
-// @ts-ignore: decorator
 @inline export function storeSlotAt(top: usize, gas: i64): i64 {
   if (load<u32>(frame, IS_STATIC)) return STATIC;
   if (fork >= ISTANBUL && gas <= SENTRY) return shortOf(-UNPAYABLE);
@@ -80,7 +76,6 @@ export function storeTransientAt(top: usize, gas: i64): i64 {
   setValue(transientOf(load<u32>(frame, SELF), top), top - 32);
   return gas;
 }
-// @ts-ignore: decorator
 @inline export function balanceAt(top: usize, gas: i64): i64 {
   if (!STEPS && !canReach(top, gas)) return NO_GAS;
   const account = accountAt(top);

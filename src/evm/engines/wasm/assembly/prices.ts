@@ -39,9 +39,7 @@ const MEMORY_LIMIT: u64 = STEPS ? 1 << 31 : 1 << 32;
 /** The step build adds up to three of them, where the other one stops at the first. */
 export const UNPAYABLE: i64 = STEPS ? 1 << 61 : 1 << 62;
 
-// @ts-ignore: decorator
 @inline export function words(size: u64): i64 { return <i64>((size + 31) >> 5); }
-// @ts-ignore: decorator
 @inline function memoryPrice(count: i64): i64 { return 3 * count + ((count * count) >> 9); }
 
 /** Gas for a memory of `have` bytes to reach `end` (yellow paper, C_mem). */
@@ -51,13 +49,11 @@ export function growthPrice(have: u64, end: u64): i64 {
   return memoryPrice(words(end)) - memoryPrice(<i64>(have >> 5));
 }
 /** End of a range of memory; 0 when it is empty. */
-// @ts-ignore: decorator
 @inline export function endOf(offset: u64, size: u64): u64 {
   if (size == 0) return 0;
   return offset > MEMORY_LIMIT || size > MEMORY_LIMIT ? u64.MAX_VALUE : offset + size;
 }
 /** Gas per word for any size; an unpayable amount where it would overflow. */
-// @ts-ignore: decorator
 @inline export function perWord(size: u64, price: i64): i64 {
   return size > MEMORY_LIMIT ? UNPAYABLE : words(size) * price;
 }

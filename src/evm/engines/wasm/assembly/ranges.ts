@@ -13,7 +13,6 @@ export function copyApart(to: usize, from: usize, size: usize): void {
 }
 
 /** Copies whole words. */
-// @ts-ignore: decorator
 @inline export function copyWords(to: usize, from: usize, size: usize): void {
   for (let at: usize = 0; at < size; at += 32) copy(to + at, from + at);
 }

@@ -69,7 +69,6 @@ export function usedSlot(index: u32): usize {
 }
 export function usedSlots(): u32 { return <u32>((usedAt - slotList) >> 2); }
 
-// @ts-ignore: decorator
 @inline function hashOfKey(id: u32, key: usize): u32 {
   const k0 = load<u64>(key), k1 = load<u64>(key, 8), k2 = load<u64>(key, 16), k3 = load<u64>(key, 24);
   let h = (k0 ^ slotSeed ^ (<u64>id << 20)) * 0x9e3779b97f4a7c15;
@@ -143,7 +142,6 @@ export function loadTransient(to: usize, account: usize, key: usize): void {
   const slot = find(account, load<u32>(account, STORAGE) | TRANSIENT, key, false);
   if (slot) copy(to, slot + VALUE); else clear(to);
 }
-// @ts-ignore: decorator
 @inline export function keyOf(slot: usize): usize { return slot + KEY; }
 export function isTransient(slot: usize): bool { return (load<u32>(slot, STORAGE_ID) & TRANSIENT) != 0; }
 /** Sets the slot to its value at the start of the message, from the host. */

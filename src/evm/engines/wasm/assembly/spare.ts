@@ -11,13 +11,11 @@ export let spareGas: i64 = 0;
 export function beginSpare(known: bool): void { isSpareKnown = known; }
 
 /** Lowers the spare gas of the current frame. */
-// @ts-ignore: decorator
 @inline export function limitSpare(gas: i64): void {
   if (gas < load<i64>(frame, SPARE)) store<i64>(frame, gas, SPARE);
 }
 
 /** Least gas of a caller that passes on `needed`, all but a 64th of it at most (EIP-150). */
-// @ts-ignore: decorator
 @inline function leastBefore(needed: i64): i64 { return needed > 0 ? needed + (needed - 1) / 63 : 0; }
 
 /** Takes the spare gas of a frame that ended with `left` gas into its caller's, whose gas has not been returned yet; 0: no caller. */

@@ -8,19 +8,12 @@ import { failFor } from "./status";
 import { frame } from "./frames";
 import { GAS, OUT_OF_GAS, PC, SP } from "./layout";
 
-// @ts-ignore: decorator
 @external("host", "step") declare function hostStep(frame: usize, op: u32, refund: f64): bool;
-// @ts-ignore: decorator
 @external("host", "stepped") declare function hostStepped(gas: f64, refund: f64): void;
-// @ts-ignore: decorator
 @external("host", "failed") declare function hostFailed(frame: usize, op: u32, height: u32, before: f64, after: f64, refund: f64): void;
-// @ts-ignore: decorator
 @external("host", "entered") declare function hostEntered(op: u32, from: usize, to: usize, input: usize, size: usize, gas: f64, value: usize): void;
-// @ts-ignore: decorator
 @external("host", "exited") declare function hostExited(result: i32, left: f64, data: usize, size: usize): void;
-// @ts-ignore: decorator
 @external("host", "logged") declare function hostLogged(at: usize): void;
-// @ts-ignore: decorator
 @external("host", "destructed") declare function hostDestructed(from: usize, to: usize, value: usize): void;
 
 let isPending = false;
@@ -40,7 +33,6 @@ export function repeatStep(): void { isRepeated = true; }
 export function forgetRepeat(): void { isRepeated = false; }
 
 /** Failure of an opcode that leaves the frame with less than no gas. */
-// @ts-ignore: decorator
 @inline export function noGas(gas: i64): i32 {
   if (STEPS) stepGas = gas;
   return failFor(OUT_OF_GAS);

@@ -10,12 +10,10 @@ import { BERLIN, CONSTANTINOPLE, ISTANBUL, LONDON } from "./forks";
 export const SENTRY: i64 = 2300;
 
 /** True when this gas may pay for a read: checked before anything is loaded for it. */
-// @ts-ignore: decorator
 @inline export function canRead(account: usize, key: usize, gas: i64): bool {
   return gas >= COLD_SLOT || fork < BERLIN || maybeWarmSlot(account, key);
 }
 /** In addition to the opcode's own price. */
-// @ts-ignore: decorator
 @inline export function readPrice(slot: usize): i64 {
   if (fork < BERLIN) return 0;
   return warmSlot(slot) ? COLD_SLOT : WARM_READ;

@@ -29,7 +29,6 @@ export function beginUndo(): void { undoAt = undoStart; frameMark = undoStart; }
 export function setFrameMark(mark: usize): void { frameMark = mark; }
 
 /** Called before any change of an account or a slot. */
-// @ts-ignore: decorator
 @inline export function save(entry: usize): void {
   if (<usize>load<u32>(entry, NEWEST) < frameMark) record(entry);
 }

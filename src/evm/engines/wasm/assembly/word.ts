@@ -1,54 +1,44 @@
 /* 256-bit words: four u64 limbs in memory, lowest first. Functions take addresses; results may overlap operands unless said. */
 
-// @ts-ignore: decorator
 @inline export function copy(to: usize, from: usize): void {
   const low = v128.load(from);
   const high = v128.load(from, 16);
   v128.store(to, low);
   v128.store(to, high, 16);
 }
-// @ts-ignore: decorator
 @inline export function clear(to: usize): void {
   v128.store(to, i64x2.splat(0));
   v128.store(to, i64x2.splat(0), 16);
 }
-// @ts-ignore: decorator
 @inline export function set64(to: usize, value: u64): void {
   store<u64>(to, value);
   store<u64>(to, 0, 8);
   v128.store(to, i64x2.splat(0), 16);
 }
-// @ts-ignore: decorator
 @inline export function fill64(to: usize, value: u64): void {
   v128.store(to, i64x2.splat(value));
   v128.store(to, i64x2.splat(value), 16);
 }
-// @ts-ignore: decorator
 @inline export function isZero(a: usize): bool {
   return (load<u64>(a) | load<u64>(a, 8) | load<u64>(a, 16) | load<u64>(a, 24)) == 0;
 }
-// @ts-ignore: decorator
 @inline export function equal(a: usize, b: usize): bool {
   return ((load<u64>(a) ^ load<u64>(b)) | (load<u64>(a, 8) ^ load<u64>(b, 8)) | (load<u64>(a, 16) ^ load<u64>(b, 16)) | (load<u64>(a, 24) ^ load<u64>(b, 24))) == 0;
 }
 /** Value if it fits into 64 bits, else the largest u64. */
-// @ts-ignore: decorator
 @inline export function toSize(a: usize): u64 {
   return (load<u64>(a, 8) | load<u64>(a, 16) | load<u64>(a, 24)) == 0 ? load<u64>(a) : u64.MAX_VALUE;
 }
-// @ts-ignore: decorator
 @inline function reversed(v: v128): v128 {
   return v128.shuffle<u8>(v, v, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
 }
 /** Conversion from or to 32 big-endian bytes. */
-// @ts-ignore: decorator
 @inline export function swapBytes(to: usize, from: usize): void {
   const high = reversed(v128.load(from));
   const low = reversed(v128.load(from, 16));
   v128.store(to, low);
   v128.store(to, high, 16);
 }
-// @ts-ignore: decorator
 @inline export function add(to: usize, a: usize, b: usize): void {
   const a0 = load<u64>(a), r0 = a0 + load<u64>(b);
   const a1 = load<u64>(a, 8), s1 = a1 + load<u64>(b, 8), r1 = s1 + u64(r0 < a0);
@@ -61,7 +51,6 @@
   store<u64>(to, r2, 16);
   store<u64>(to, r3, 24);
 }
-// @ts-ignore: decorator
 @inline export function subtract(to: usize, a: usize, b: usize): void {
   const a0 = load<u64>(a), b0 = load<u64>(b), r0 = a0 - b0;
   const a1 = load<u64>(a, 8), b1 = load<u64>(b, 8), c0 = u64(a0 < b0);
@@ -74,7 +63,6 @@
   store<u64>(to, r2, 16);
   store<u64>(to, r3, 24);
 }
-// @ts-ignore: decorator
 @inline export function less(a: usize, b: usize): bool {
   let x = load<u64>(a, 24), y = load<u64>(b, 24);
   if (x != y) return x < y;
@@ -84,9 +72,7 @@
   if (x != y) return x < y;
   return load<u64>(a) < load<u64>(b);
 }
-// @ts-ignore: decorator
 @inline export function isNegative(a: usize): bool { return load<i64>(a, 24) < 0; }
-// @ts-ignore: decorator
 @inline export function lessSigned(a: usize, b: usize): bool {
   const x = load<i64>(a, 24), y = load<i64>(b, 24);
   return (x ^ y) < 0 ? x < 0 : less(a, b);
