@@ -1,11 +1,13 @@
 import { isLoopbackAddress } from '@tandem/base/address.ts'
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
+import { NETWORK_LIMITS } from '../config/limits/network.ts'
 import type { NetworkSizes } from './core/metrics.ts'
 import { BlockGossip } from './gossip/block-gossip.ts'
 import { ConsensusGossip } from './gossip/consensus-gossip.ts'
 import { Delegations } from './gossip/delegations.ts'
 import { Flood } from './gossip/flood.ts'
 import { PeerExchange } from './gossip/peer-exchange.ts'
-import { RequestServer, storeRequestHandlers } from './gossip/request-server.ts'
+import { createRequestServer } from './gossip/request-server.ts'
 import { TransactionGossip } from './gossip/transaction-gossip.ts'
 import type { NetworkOptions } from './identity/options.ts'
 import type { Ping } from './messages/control-messages.ts'
@@ -13,11 +15,11 @@ import { type ANSWER_NAMES, isRequest, type MessageName, type Payload, type Requ
 import type { NetworkPorts } from './messages/ports.ts'
 import { Dialer } from './peer/dialer.ts'
 import { HandshakeManager } from './peer/handshake-manager.ts'
-import { Heartbeat } from './peer/heartbeat.ts'
+import { startHeartbeat } from './peer/heartbeat.ts'
 import { createNetworkCore, type NetworkCore } from './peer/network-core.ts'
 import type { Peer } from './peer/peer.ts'
 import { PeerSet, type PeerSetEvents } from './peer/peer-set.ts'
-import { Requester } from './peer/requester.ts'
+import { createPeerRequest } from './peer/requester.ts'
 
 /** Handlers of joining and leaving peers, and of the tick each second. */
 interface NetworkEvents extends Pick<PeerSetEvents, 'joined' | 'left'> {
@@ -53,8 +55,8 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
     },
   })
   const dialer = new Dialer({ ...core, peers, handshakes })
-  const heartbeat = new Heartbeat({ ...core, peers, heard: gossip.heard, tick: events.tick })
-  return { ...core, peers, ...gossip, handshakes, dialer, heartbeat, requester: new Requester(peers, core.metrics) }
+  const heartbeat = () => startHeartbeat({ ...core, peers, heard: gossip.heard, tick: events.tick })
+  return { ...core, peers, ...gossip, handshakes, dialer, heartbeat, request: createPeerRequest(peers, core.metrics) }
 }
 
 /** Messages between connected peers. */
@@ -85,8 +87,13 @@ const buildGossip = (
     peer.earliest = earliest
     blocks.headMoved(peer, head)
   }
-  const requestServer = new RequestServer(hub, {
-    ...storeRequestHandlers(serve),
+  const { answerBytes } = NETWORK_LIMITS
+  const serveRequest = createRequestServer(hub, {
+    getBlocks: (_, range) => serve.blocks(range, answerBytes),
+    getReceipts: (_, hashes) => serve.receipts(hashes, answerBytes),
+    getManifest: () => serve.manifest?.() ?? null,
+    getChunk: async (_, { snapshot, index }) => (await serve.chunk?.(snapshot, index)) ?? EMPTY_BYTES,
+    getCodes: async (_, hashes) => (await serve.codes?.(hashes, answerBytes)) ?? [],
     ping: (peer, ping) => {
       heard(peer, ping)
       return identity.ping()
@@ -94,7 +101,7 @@ const buildGossip = (
     getRecords: peer => records.answer(peer, identity.published),
     getTransactions: (peer, hashes) => transactions.answer(peer, hashes),
   })
-  return { records, consensus, delegations, transactions, blocks, evidence, proofs, heard, requestServer }
+  return { records, consensus, delegations, transactions, blocks, evidence, proofs, heard, serveRequest }
 }
 
 /** Messages of the handshake, and responses, are handled before they reach the dispatcher. */
@@ -106,7 +113,7 @@ type Handlers = { readonly [Name in Unanswered]: (peer: Peer, value: Payload<Nam
 
 /** Creates the handlers of messages; their results may be promises. */
 const createDispatcher = (gossip: ReturnType<typeof buildGossip>) => {
-  const { blocks, consensus, delegations, evidence, proofs, transactions, requestServer } = gossip
+  const { blocks, consensus, delegations, evidence, proofs, transactions, serveRequest } = gossip
   const handlers: Handlers = {
     delegation: (peer, proof) => {
       delegations.received(peer, proof)
@@ -126,7 +133,7 @@ const createDispatcher = (gossip: ReturnType<typeof buildGossip>) => {
     newTransactions: (peer, raws) => transactions.pushed(peer, raws),
   }
   return (peer: Peer, name: MessageName, value: unknown, requestId: number): unknown => {
-    if (isRequest(name)) return requestServer.received(peer, name, value, requestId)
+    if (isRequest(name)) return serveRequest(peer, name, value, requestId)
     return (handlers[name as Unanswered] as (peer: Peer, value: unknown) => unknown)(peer, value)
   }
 }

@@ -13,12 +13,11 @@ import type { CommittedBlock } from './gossip/block-gossip.ts'
 import type { NewTransaction } from './gossip/transaction-gossip.ts'
 import type { NetworkOptions } from './identity/options.ts'
 import { peerUrl } from './identity/peer-url.ts'
-import { NETWORK_PROTOCOL_VERSION, type Payload, type RequestName } from './messages/messages.ts'
+import { NETWORK_PROTOCOL_VERSION } from './messages/messages.ts'
 import type { NetworkPorts } from './messages/ports.ts'
 import type { ConnectionEnd, TrafficCounters } from './peer/connection.ts'
 import type { Peer } from './peer/peer.ts'
 import { PeerStore } from './peer/peer-store.ts'
-import type { PeerAnswer, RequestOptions } from './peer/requester.ts'
 import type { SecureChannel } from './transport/secure-channel.ts'
 import { type Listener, listen } from './transport/transport.ts'
 
@@ -55,6 +54,8 @@ export class Network {
   readonly consensus: NetworkParts['consensus']
   readonly evidence: NetworkParts['evidence']
   readonly proofs: NetworkParts['proofs']
+  /** Tries one peer after the other. Rejects with CodedError<RequestError>. */
+  readonly request: NetworkParts['request']
   readonly #options: NetworkOptions
   readonly #parts: NetworkParts
   readonly #inboundLimiter: InboundLimiter
@@ -67,6 +68,7 @@ export class Network {
   /** Subscribers that records of members and the operator name, as of the last tick. */
   #wantedAddresses: ReadonlySet<string> = new Set()
   #listener: Listener | null = null
+  #stopHeartbeat: () => void = () => {}
   #askedMs = Number.NEGATIVE_INFINITY
   #savedMs = performance.now()
   #isStopped = false
@@ -79,10 +81,11 @@ export class Network {
       left: (peer, connectionEnd) => this.#left(peer, connectionEnd),
       tick: () => this.#tick(),
     })
-    const { dialScheduler, statics, limits, consensus, evidence, proofs } = this.#parts
+    const { dialScheduler, statics, limits, consensus, evidence, proofs, request } = this.#parts
     this.consensus = consensus
     this.evidence = evidence
     this.proofs = proofs
+    this.request = request
     this.#inboundLimiter = new InboundLimiter(limits)
     this.#reservedLimiter = new InboundLimiter(limits)
     this.#store = new PeerStore(options.storePath, options.logger)
@@ -122,7 +125,7 @@ export class Network {
       void this.#save()
     }
     logger.info({ ...this.self() }, 'network started')
-    heartbeat.start()
+    this.#stopHeartbeat = heartbeat()
     dialer.hurry()
   }
 
@@ -130,9 +133,9 @@ export class Network {
   async stop(): Promise<void> {
     if (this.#isStopped) return
     this.#isStopped = true
-    const { consensus, dialer, heartbeat, handshakes, peers, transactions } = this.#parts
+    const { consensus, dialer, handshakes, peers, transactions } = this.#parts
     dialer.stop()
-    heartbeat.stop()
+    this.#stopHeartbeat()
     transactions.close()
     const saved = this.#save()
     handshakes.close()
@@ -149,15 +152,6 @@ export class Network {
 
   announceBlock(block: CommittedBlock): void {
     this.#parts.blocks.announce(block)
-  }
-
-  /** Tries one peer after the other. Rejects with CodedError<RequestError>. */
-  request<Name extends RequestName>(
-    name: Name,
-    question: Payload<Name>,
-    options?: RequestOptions<Name>,
-  ): Promise<PeerAnswer<Name>> {
-    return this.#parts.requester.ask(name, question, options)
   }
 
   /** Bans a peer whose block or response is proven false in a way it must have known. */

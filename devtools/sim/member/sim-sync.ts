@@ -9,7 +9,7 @@ import type { RequestError } from '../../../src/network/core/errors.ts'
 import type { SealedBlock } from '../../../src/network/messages/consensus-messages.ts'
 import { type BlockRange, SYNC_MESSAGES } from '../../../src/network/messages/sync-messages.ts'
 import type { Peer } from '../../../src/network/peer/peer.ts'
-import { Requester } from '../../../src/network/peer/requester.ts'
+import { createPeerRequest } from '../../../src/network/peer/requester.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
 import type { EventQueue } from '../network/event-queue.ts'
 import { createWallClock, processClock } from './clock.ts'
@@ -67,11 +67,11 @@ export class SimSync {
     const { host, engine, queue, keys, node, params, council, ledger, onLeft, random, counts } = options
     this.#clock = processClock(createWallClock(queue), host)
     const peers = () => [...this.#peers.values()].filter(({ id }) => !this.#forgers.has(id)) as unknown as Peer[]
-    const requester = new Requester({ peers, blame: () => {}, random: () => random.next() }, undefined)
+    const request = createPeerRequest({ peers, blame: () => {}, random: () => random.next() })
     this.#sync = new BlockSync({
       network: {
         peers,
-        request: (name, value, more) => requester.ask(name, value, more),
+        request,
         reportForgery: (peer, reason) => {
           this.#forgers.add(peer)
           counts.forgeries++

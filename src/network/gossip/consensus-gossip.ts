@@ -1,9 +1,10 @@
 import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
+import { BLOCK_BOUNDS, COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { sha256 } from '../../crypto/sha256.ts'
-import type { Block, BlockCodec } from '../../primitives/block.ts'
+import { type Block, type BlockCodec, decodeBlockHeader } from '../../primitives/block.ts'
 import type { BlockClaim, ConsensusMessage, MessageAcceptance } from '../../primitives/consensus/message.ts'
 import { proposalHead } from '../../primitives/consensus/proposal.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
@@ -13,7 +14,6 @@ import type { MembersPort } from '../messages/ports.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
 import type { PeerSet } from '../peer/peer-set.ts'
 import type { WireMessage } from '../wire/frames.ts'
-import { BlockClaims } from './block-claims.ts'
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a listener may return nothing.
 type Listener = (message: ConsensusMessage, from: PeerId) => MessageAcceptance | void
@@ -30,11 +30,16 @@ interface ConsensusGossipOptions {
 /** Names of messages on the wire; a vote's type is inside. */
 type WireName = 'vote' | 'status' | 'proposal' | 'body' | 'decided'
 
-/** Consensus messages, to every neighbour. Verified statements of a member are relayed to neighbours that it does not reach. */
+const headerOf = (block: Uint8Array) => decodeBlockHeader(block, BLOCK_BOUNDS.headerBytes)
+
+/**
+ * Consensus messages, to every neighbour. Verified statements of a member are relayed to neighbours that it does not reach. The claim beside
+ * a block (its signature or seals) is checked first, then the header must match the claim, and only then is the body decoded and its senders
+ * recovered. A peer that sends another body under a valid header is at fault: an honest node relays only what it has checked.
+ */
 export class ConsensusGossip {
   readonly #options: ConsensusGossipOptions
   readonly #listeners = new Set<{ readonly listener: Listener; readonly validateClaim: ClaimListener | undefined }>()
-  readonly #claims: BlockClaims
   readonly #reachability = new Reachability()
   /** Relayed statements with their times. */
   readonly #relayed = new Lru<string, number>(NETWORK_LIMITS.relayed)
@@ -45,8 +50,6 @@ export class ConsensusGossip {
 
   constructor(options: ConsensusGossipOptions) {
     this.#options = options
-    const { hub, blocks } = options
-    this.#claims = new BlockClaims({ hub, blocks, validate: (claim, from) => this.#validateClaim(claim, from) })
   }
 
   broadcast(message: ConsensusMessage): void {
@@ -106,18 +109,25 @@ export class ConsensusGossip {
     if (this.#tell(message, peer) === 'accept') this.#relay(message, peer)
   }
 
-  receivedProposal(peer: Peer, proposal: WireProposal): Promise<void> | undefined {
-    const { blockHash: _, ...head } = proposal.head
-    return this.#claims.proposal(peer, proposal, block => this.received(peer, { ...head, block }))
+  /** A proposal's signature covers the hash it names. */
+  receivedProposal(peer: Peer, { head: named, block }: WireProposal): Promise<void> | undefined {
+    if (!this.#isTrue(peer, { type: 'proposal', head: named })) return undefined
+    const { blockHash, ...head } = named
+    if (headerOf(block).hash === blockHash) return this.#decode(peer, block, decoded => ({ ...head, block: decoded }))
+    this.#options.hub.blame(peer, 'forged', 'proposal with another block')
+    return undefined
   }
 
   receivedBody(peer: Peer, bytes: Uint8Array): Promise<void> | undefined {
-    return this.#claims.body(peer, bytes, block => this.received(peer, { type: 'body', block }))
+    const { hash: blockHash } = headerOf(bytes)
+    if (!this.#isTrue(peer, { type: 'body', blockHash })) return undefined
+    return this.#decode(peer, bytes, block => ({ type: 'body', block }))
   }
 
-  receivedDecided(peer: Peer, sealed: SealedBlock): Promise<void> | undefined {
-    const { certificate } = sealed
-    return this.#claims.decided(peer, sealed, block => this.received(peer, { type: 'decided', block, certificate }))
+  receivedDecided(peer: Peer, { block: bytes, certificate }: SealedBlock): Promise<void> | undefined {
+    const { header, hash: blockHash } = headerOf(bytes)
+    if (!this.#isTrue(peer, { type: 'decided', number: header.number, blockHash, certificate })) return undefined
+    return this.#decode(peer, bytes, block => ({ type: 'decided', block, certificate }))
   }
 
   receivedLinks(peer: Peer, validators: readonly Hex[]): void {
@@ -185,14 +195,35 @@ export class ConsensusGossip {
     return verdict
   }
 
-  /** Without a listener no block is needed. */
-  #validateClaim(claim: BlockClaim, from: PeerId): MessageAcceptance {
-    let verdict: MessageAcceptance = 'ignore'
-    for (const { validateClaim } of this.#listeners) {
-      verdict = validateClaim === undefined ? 'accept' : validateClaim(claim, from)
-      if (verdict === 'accept') return verdict
+  /** Asks consensus about a claim. Without a listener no block is needed; for `reject` the peer's score was lowered already. */
+  #isTrue({ id }: Peer, claim: BlockClaim): boolean {
+    return [...this.#listeners].some(
+      ({ validateClaim }) => validateClaim === undefined || validateClaim(claim, id) === 'accept',
+    )
+  }
+
+  /** Decodes a few blocks of one peer at a time; excess ones are dropped, since their author resends them. */
+  async #decode(peer: Peer, bytes: Uint8Array, messageOf: (block: Block) => ConsensusMessage): Promise<void> {
+    if (peer.decoding >= NETWORK_LIMITS.decoding) return
+    peer.decoding++
+    try {
+      const block = await this.#read(peer, bytes)
+      if (block !== undefined) this.received(peer, messageOf(block))
+    } finally {
+      peer.decoding--
     }
-    return verdict
+  }
+
+  async #read(peer: Peer, bytes: Uint8Array): Promise<Block | undefined> {
+    const { blocks, hub } = this.#options
+    try {
+      return await blocks.decode(bytes)
+    } catch (error) {
+      if (!isCoded(error)) throw error
+      // The recovery workers had no room: the block may be valid, and its author resends it.
+      if (error.code !== 'RECOVERY_UNAVAILABLE') hub.blame(peer, 'forged', `a body of another header: ${error.message}`)
+      return undefined
+    }
   }
 
   #relay(message: ConsensusMessage, from: Peer): void {

@@ -173,7 +173,7 @@ export class HandshakeManager {
     handshake.leave()
     this.foreignGenesis = null
     assert(accepted !== null, 'a node that was refused is not connected')
-    metrics?.connection(dialed === null ? 'inbound' : 'outbound', 'connected')
+    metrics?.connections.inc({ direction: dialed === null ? 'inbound' : 'outbound', result: 'connected' })
     peers.peer(hello.nodeId)?.close('duplicate', 'another connection stays')
     peers.add({
       connection,
@@ -197,11 +197,11 @@ export class HandshakeManager {
     const { reason, remote } = connectionEnd
     const address = secureChannel.socket.remoteAddress ?? ''
     const direction = dialed === null ? 'inbound' : 'outbound'
-    metrics?.connection(direction, reason ?? 'closed')
+    metrics?.connections.inc({ direction, result: reason ?? 'closed' })
     const isOffence = !remote && (reason === 'malformed' || reason === 'badProof')
     if (isOffence) {
-      metrics?.offence(reason)
-      metrics?.banned()
+      metrics?.offences.inc({ offence: reason })
+      metrics?.bans.inc()
       // The proof of an accepted hello was verified.
       const validator = handshake.accepted?.hello.proof?.address ?? null
       const isReserved = peers.isReserved(secureChannel.nodeId, validator)

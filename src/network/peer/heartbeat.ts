@@ -15,46 +15,30 @@ interface HeartbeatOptions extends Pick<NetworkCore, 'identity' | 'metrics'> {
   tick(): void
 }
 
-/** Pings peers, new ones within a second, and closes connections that are silent or too slow. */
-export class Heartbeat {
-  readonly #options: HeartbeatOptions
-  readonly #pingedMs = new WeakMap<Peer, number>()
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(options: HeartbeatOptions) {
-    this.#options = options
-  }
-
-  start(): void {
-    this.#timer = setInterval(() => this.#watch(), WATCH_MS)
-  }
-
-  stop(): void {
-    clearInterval(this.#timer)
-  }
-
-  #watch(): void {
-    const nowMs = performance.now()
-    for (const peer of this.#options.peers.peers()) {
-      peer.watch()
-      if (nowMs - (this.#pingedMs.get(peer) ?? Number.NEGATIVE_INFINITY) < NETWORK_LIMITS.pingMs) continue
-      this.#pingedMs.set(peer, nowMs)
-      void this.#ping(peer, nowMs)
-    }
-    this.#options.tick()
-  }
-
+/** Starts to ping peers, new ones within a second, and to close connections that are silent or too slow; returns the function that stops. */
+export const startHeartbeat = ({ identity, metrics, peers, heard, tick }: HeartbeatOptions): (() => void) => {
+  const pingedMs = new WeakMap<Peer, number>()
   /** A missing pong alone is ignored: the connection's silence timeout decides. */
-  async #ping(peer: Peer, sentMs: number): Promise<void> {
-    const { identity, heard, metrics } = this.#options
+  const ping = async (peer: Peer, sentMs: number): Promise<void> => {
     try {
       const pong = await peer.request('ping', identity.ping())
       const elapsedMs = performance.now() - sentMs
       peer.rttMs = peer.rttMs === null ? elapsedMs : 0.7 * peer.rttMs + 0.3 * elapsedMs
-      metrics?.roundTrip(elapsedMs / 1_000)
+      metrics?.roundTrips.observe(elapsedMs / 1_000)
       heard(peer, pong)
     } catch (error) {
-      if (!isCoded(error)) this.#options.peers.failed(peer, 'pong', error)
+      if (!isCoded(error)) peers.failed(peer, 'pong', error)
     }
   }
+  const timer = setInterval(() => {
+    const nowMs = performance.now()
+    for (const peer of peers.peers()) {
+      peer.watch()
+      if (nowMs - (pingedMs.get(peer) ?? Number.NEGATIVE_INFINITY) < NETWORK_LIMITS.pingMs) continue
+      pingedMs.set(peer, nowMs)
+      void ping(peer, nowMs)
+    }
+    tick()
+  }, WATCH_MS)
+  return () => clearInterval(timer)
 }

@@ -207,11 +207,11 @@ export class PeerSet implements PeerHost {
     const blamed = { id, validator, address: penalizedAddress(peer.remoteAddress), isReserved: peerSlot === 'reserved' }
     const wasBanned = scores.isBanned(id, nowMs)
     const scoreAction = scores.blame(blamed, offence, nowMs)
-    metrics?.offence(offence)
+    metrics?.offences.inc({ offence })
     const score = Math.round(scores.score(peer.id, nowMs))
     logger.debug({ ...nameOf(peer), offence, detail, score, verdict: scoreAction }, 'peer penalized')
     if (scoreAction === 'ban' && !wasBanned) {
-      metrics?.banned()
+      metrics?.bans.inc()
       this.#log(peer, 'warn', { offence, detail }, 'peer banned')
     }
     return scoreAction
@@ -279,13 +279,14 @@ export class PeerSet implements PeerHost {
     const { trafficCounters } = peer
     const before = this.#counted.get(peer)
     this.#counted.set(peer, trafficCounters)
-    metrics?.bytes('received', trafficCounters.receivedBytes - (before?.receivedBytes ?? 0))
-    metrics?.bytes('sent', trafficCounters.sentBytes - (before?.sentBytes ?? 0))
+    metrics?.bytes.inc({ direction: 'received' }, trafficCounters.receivedBytes - (before?.receivedBytes ?? 0))
+    metrics?.bytes.inc({ direction: 'sent' }, trafficCounters.sentBytes - (before?.sentBytes ?? 0))
   }
 
   counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void {
-    if (event === 'dropped') this.#options.metrics?.dropped(name)
-    else this.#options.metrics?.message(event, name)
+    const { metrics } = this.#options
+    if (event === 'dropped') metrics?.drops.inc({ channel: name })
+    else metrics?.messages.inc({ event, message: name })
   }
 }
 

@@ -29,29 +29,31 @@ export interface PeerAnswer<Name extends RequestName> {
   readonly from: string
 }
 
-/** Peers that may be asked. */
-type RequestHub = Pick<PeerSet, 'peers' | 'blame' | 'random'>
+type PeerRequest = <Name extends RequestName>(
+  name: Name,
+  value: Payload<Name>,
+  options?: RequestOptions<Name>,
+) => Promise<PeerAnswer<Name>>
 
-/** Tries peers in turn until one responds, with fewer requests than a peer serves at once: the rest is for pings and the pool. */
-export class Requester {
-  readonly #hub: RequestHub
-  readonly #metrics: NetworkMetrics | undefined
-
-  constructor(hub: RequestHub, metrics: NetworkMetrics | undefined) {
-    this.#hub = hub
-    this.#metrics = metrics
+/**
+ * Creates a request that tries peers in turn until one responds, with fewer requests than a peer serves at once: the rest is for pings and
+ * the pool. Rejects with NO_PEER when none has it, or with the last failure: CodedError<RequestError>.
+ */
+export const createPeerRequest = (
+  hub: Pick<PeerSet, 'peers' | 'blame' | 'random'>,
+  metrics?: NetworkMetrics,
+): PeerRequest => {
+  /** Returns the least busy of the eligible peers, random among equals. */
+  const next = (tried: ReadonlySet<string>, among: (peer: Peer) => boolean = () => true): Peer | undefined => {
+    const { serving } = NETWORK_LIMITS
+    const left = hub.peers().filter(peer => !tried.has(peer.id) && peer.requests < serving && among(peer))
+    return shuffled(left, () => hub.random()).sort((a, b) => a.requests - b.requests)[0]
   }
-
-  /** Rejects with NO_PEER when none has it, or with the last failure: CodedError<RequestError>. */
-  async ask<Name extends RequestName>(
-    name: Name,
-    value: Payload<Name>,
-    { among, validate, watch }: RequestOptions<Name> = {},
-  ): Promise<PeerAnswer<Name>> {
+  return async (name, value, { among, validate, watch } = {}) => {
     const tried = new Set<string>()
     let failure: unknown = new CodedError<RequestError>({ code: 'NO_PEER', request: name })
     for (let attempt = 0; attempt < NETWORK_LIMITS.attempts; attempt++) {
-      const peer = this.#next(tried, among)
+      const peer = next(tried, among)
       if (peer === undefined) break
       tried.add(peer.id)
       const isAlone = peer.requests === 0
@@ -60,25 +62,18 @@ export class Requester {
         const answer = await peer.request(name, value)
         const answerVerdict = validate?.(answer, isAlone) ?? 'good'
         watch?.(peer.id, answerVerdict)
-        this.#metrics?.request(name, answerVerdict)
+        metrics?.requests.inc({ request: name, result: answerVerdict })
         if (answerVerdict === 'good') return { answer, from: peer.id }
-        if (answerVerdict === 'false') this.#hub.blame(peer, 'useless', name)
+        if (answerVerdict === 'false') hub.blame(peer, 'useless', name)
       } catch (error) {
         if (!isCoded(error)) throw error
         const isTimeout = error.code === 'REQUEST_TIMEOUT'
         watch?.(peer.id, isTimeout ? 'timeout' : 'gone')
-        this.#metrics?.request(name, error.code)
-        if (isTimeout) this.#hub.blame(peer, 'timeout', name)
+        metrics?.requests.inc({ request: name, result: error.code })
+        if (isTimeout) hub.blame(peer, 'timeout', name)
         failure = error
       }
     }
     throw failure
-  }
-
-  /** Returns the least busy of the eligible peers, random among equals. */
-  #next(tried: ReadonlySet<string>, among: RequestOptions<RequestName>['among'] = () => true): Peer | undefined {
-    const { serving } = NETWORK_LIMITS
-    const left = this.#hub.peers().filter(peer => !tried.has(peer.id) && peer.requests < serving && among(peer))
-    return shuffled(left, () => this.#hub.random()).sort((a, b) => a.requests - b.requests)[0]
   }
 }

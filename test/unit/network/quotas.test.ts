@@ -7,7 +7,7 @@ import { ANSWER_NAMES, MESSAGES, type MessageName, type RequestName } from '../.
 import type { Connection } from '../../../src/network/peer/connection.ts'
 import { encodeWireMessage, Peer, type PeerHost } from '../../../src/network/peer/peer.ts'
 import type { PeerSet } from '../../../src/network/peer/peer-set.ts'
-import { Requester } from '../../../src/network/peer/requester.ts'
+import { createPeerRequest } from '../../../src/network/peer/requester.ts'
 import { FrameReader } from '../../../src/network/wire/frame-reader.ts'
 import type { WireMessage } from '../../../src/network/wire/frames.ts'
 import type { Prepare } from '../../../src/primitives/consensus/vote.ts'
@@ -159,7 +159,7 @@ const makeNode = () => {
     random: () => 0.5,
   } as unknown as PeerSet
   const gossip = new TransactionGossip(hub, pool)
-  return { pool, ends, gossip, requester: new Requester(hub, undefined), blamed }
+  return { pool, ends, gossip, request: createPeerRequest(hub), blamed }
 }
 
 describe('an honest node keeps the quotas of its peers', () => {
@@ -229,7 +229,7 @@ describe('an honest node keeps the quotas of its peers', () => {
     const node = makeNode()
     let isSyncing = true
     const ask = async (): Promise<void> => {
-      while (isSyncing) await node.requester.ask('getBlocks', { from: 1, count: 128 }).catch(() => Promise.resolve())
+      while (isSyncing) await node.request('getBlocks', { from: 1, count: 128 }).catch(() => Promise.resolve())
     }
     const asking = [ask(), ask(), ask(), ask()]
     for (let atMs = 0; atMs < SECONDS * 1_000; atMs += 50) {
