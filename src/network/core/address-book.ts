@@ -1,5 +1,6 @@
 import { isLoopbackAddress, subscriberOf, wideGroupsOf } from '@tandem/base/address.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { drawn } from '@tandem/base/random.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 
@@ -35,6 +36,8 @@ interface AddressBookOptions {
   isConnected(id: string): boolean
   /** Returns numbers from 0 to 1. */
   random(): number
+  /** Called for a record that another one evicted. */
+  evicted(id: string): void
 }
 
 /** Record with what is known about it beside its content. */
@@ -86,27 +89,27 @@ export class AddressBook {
   }
 
   /**
-   * Stores a record with a verified signature; `source`: network of the peer that told it. Returns false when there is no room for it,
-   * and appends the ids of evicted nodes to `gone`. `isAtHost`: the node itself told it, from the host that it names.
+   * Stores a record with a verified signature; `source`: network of the peer that told it. Returns false when there is no room for it.
+   * `isAtHost`: the node itself told it, from the host that it names.
    */
-  put(record: PeerRecord, source: string, gone: string[] = [], isAtHost = false): boolean {
+  put(record: PeerRecord, source: string, isAtHost = false): boolean {
     const old = this.#entries.get(record.id)
-    if (!this.#hasRoomAtHost(record, isAtHost, gone) || !this.#hasRoomForValidator(record, gone)) return false
+    if (!this.#hasRoomAtHost(record, isAtHost) || !this.#hasRoomForValidator(record)) return false
     const isTried = old?.isTried === true && old.record.host === record.host
     // Only the network of the node itself moves its record: a stranger would move those of others to where its own crowd them out.
     const isOwn = old === undefined || source === networkOf(record.host)
     if (old !== undefined) this.remove(record.id)
-    if (this.#add({ record, source: isOwn ? source : old.source, isTried }, gone)) return true
-    if (old !== undefined) gone.push(record.id)
+    if (this.#add({ record, source: isOwn ? source : old.source, isTried })) return true
+    if (old !== undefined) this.#options.evicted(record.id)
     return false
   }
 
   /** Marks a node as tried: a connection to it stood. */
-  tried(id: string, gone: string[] = []): void {
+  tried(id: string): void {
     const entry = this.#entries.get(id)
     if (entry === undefined || entry.isTried) return
     this.remove(id)
-    if (!this.#add({ ...entry, isTried: true }, gone)) this.#add(entry, gone)
+    if (!this.#add({ ...entry, isTried: true })) this.#add(entry)
   }
 
   remove(id: string): void {
@@ -136,7 +139,7 @@ export class AddressBook {
   }
 
   /** Where there are enough, a node that is there displaces one that was never reached: anyone can invent some at any host. */
-  #hasRoomAtHost(record: PeerRecord, isAtHost: boolean, gone: string[]): boolean {
+  #hasRoomAtHost(record: PeerRecord, isAtHost: boolean): boolean {
     const { id, host } = record
     const there = this.#hosts.get(subscriberOf(host))
     // Records of loopback addresses are those of the operator's own nodes.
@@ -144,23 +147,26 @@ export class AddressBook {
     if (there.size < this.#options.limits.perHost) return true
     const displaced = isAtHost ? [...there].find(other => !this.isTried(other) && !this.#isKept(other)) : undefined
     if (displaced === undefined) return false
-    this.remove(displaced)
-    gone.push(displaced)
+    this.#evict(displaced)
     return true
   }
 
   /** Removes the oldest record of the same validator where there are enough; false: the record is the oldest itself. */
-  #hasRoomForValidator({ id, validator, sequence }: PeerRecord, gone: string[]): boolean {
+  #hasRoomForValidator({ id, validator, sequence }: PeerRecord): boolean {
     const others = validator === null ? [] : [...(this.#validators.get(validator) ?? [])].filter(other => other !== id)
     if (others.length < this.#options.limits.perValidator) return true
     const [oldest] = others.toSorted((a, b) => (this.get(a)?.sequence ?? 0) - (this.get(b)?.sequence ?? 0))
     if (oldest === undefined || sequence < (this.get(oldest)?.sequence ?? 0)) return false
-    this.remove(oldest)
-    gone.push(oldest)
+    this.#evict(oldest)
     return true
   }
 
-  #add(entry: BookEntry, gone: string[]): boolean {
+  #evict(id: string): void {
+    this.remove(id)
+    this.#options.evicted(id)
+  }
+
+  #add(entry: BookEntry): boolean {
     const { record, isTried } = entry
     const { limits, random } = this.#options
     const bucket = this.#bucketOf(entry)
@@ -172,8 +178,8 @@ export class AddressBook {
       const former = this.#entries.get(evicted)
       this.remove(evicted)
       // A tried one gets another chance among the new.
-      const isBack = isTried && former !== undefined && this.#add({ ...former, isTried: false }, gone)
-      if (!isBack) gone.push(evicted)
+      const isBack = isTried && former !== undefined && this.#add({ ...former, isTried: false })
+      if (!isBack) this.#options.evicted(evicted)
     }
     this.#entries.set(record.id, { ...entry, bucket })
     enter(this.#buckets, bucket, record.id)
@@ -207,11 +213,8 @@ export class AddressBook {
   }
 }
 
-const enter = <K>(sets: Map<K, Set<string>>, key: K, id: string): void => {
-  const set = sets.get(key) ?? new Set()
-  set.add(id)
-  sets.set(key, set)
-}
+const enter = <K>(sets: Map<K, Set<string>>, key: K, id: string): void =>
+  void getOrMake(sets, key, () => new Set()).add(id)
 
 const leave = <K>(sets: Map<K, Set<string>>, key: K, id: string): void => {
   const set = sets.get(key)

@@ -1,3 +1,5 @@
+import { getOrMake } from '@tandem/base/get-or-make.ts'
+
 /** Limits of a fetch plan. It tracks announced transactions that this node lacks, and requests each from one peer at a time. */
 interface FetchPlanLimits {
   /** Hashes in total, beyond which a peer without a reserved slot has its share only; the most of one peer. */
@@ -44,12 +46,10 @@ export class TransactionFetchPlan {
   /** Records hashes announced by a peer and unknown here; those beyond a limit are dropped and left to other announcements. */
   announced(peer: string, hashes: readonly string[], isReserved: boolean): void {
     const { announcers } = this.#limits
-    const offers = this.#offers.get(peer) ?? new Set()
-    this.#offers.set(peer, offers)
+    const offers = getOrMake(this.#offers, peer, () => new Set())
     for (const hash of hashes) {
       if (offers.size >= this.#most(isReserved)) return
-      const want = this.#wants.get(hash) ?? { peers: [], isAsked: false }
-      if (want.peers.length === 0 && !want.isAsked) this.#wants.set(hash, want)
+      const want = getOrMake(this.#wants, hash, () => ({ peers: [], isAsked: false }))
       if (want.peers.includes(peer) || want.peers.length >= announcers) continue
       want.peers.push(peer)
       offers.add(hash)
@@ -57,7 +57,7 @@ export class TransactionFetchPlan {
   }
 
   /** Returns the next request to this peer; undefined: one is under way or nothing is new. The caller reports by `answered`. */
-  ask(peer: string): { readonly hashes: readonly string[] } | undefined {
+  ask(peer: string): readonly string[] | undefined {
     if (this.#asked.has(peer)) return undefined
     const hashes: string[] = []
     for (const hash of this.#offers.get(peer) ?? []) {
@@ -69,7 +69,7 @@ export class TransactionFetchPlan {
     }
     if (hashes.length === 0) return undefined
     this.#asked.set(peer, hashes)
-    return { hashes }
+    return hashes
   }
 
   /** Ends the request to a peer: missing hashes may be requested from others; returns those peers. */

@@ -24,7 +24,6 @@ export class InboundLimiter {
   readonly #limits: InboundLimits
   /** Oldest first. */
   readonly #connections = new Set<PendingConnection>()
-  readonly #pending = new Map<string, number>()
   readonly #rates: readonly RateLimiter[]
 
   constructor(limits: InboundLimits) {
@@ -44,26 +43,19 @@ export class InboundLimiter {
     // An address beyond its own rate takes nothing from its network's.
     if (!networks.toReversed().every((name, level) => this.#rates[level]?.take(name, nowMs))) return undefined
     const subscriber = networks.at(-1) ?? address
-    if ((this.#pending.get(subscriber) ?? 0) >= pendingPerAddress) return undefined
+    const here = [...this.#connections].filter(open => open.subscriber === subscriber).length
+    if (here >= pendingPerAddress) return undefined
     const connection = { subscriber, networks, drop }
     if (this.#connections.size >= pending) this.#makeRoom(connection)
     this.#connections.add(connection)
-    this.#pending.set(subscriber, (this.#pending.get(subscriber) ?? 0) + 1)
-    return () => this.#leave(connection)
+    return () => void this.#connections.delete(connection)
   }
 
   #makeRoom({ networks, subscriber }: PendingConnection): void {
     const all = [...this.#connections]
     const dropped = largestShare(all, networks, 1)[0] ?? all.find(pending => pending.subscriber === subscriber)
     if (dropped === undefined) return
-    this.#leave(dropped)
+    this.#connections.delete(dropped)
     dropped.drop()
-  }
-
-  #leave(connection: PendingConnection): void {
-    if (!this.#connections.delete(connection)) return
-    const here = (this.#pending.get(connection.subscriber) ?? 0) - 1
-    if (here > 0) this.#pending.set(connection.subscriber, here)
-    else this.#pending.delete(connection.subscriber)
   }
 }

@@ -71,15 +71,8 @@ export const largestShare = <T extends Holding>(
 }
 
 /** Returns the holdings by their network of one level, the largest part first. */
-const partsAt = <T extends Holding>(holdings: readonly T[], level: number): readonly (readonly T[])[] => {
-  const parts = new Map<string | undefined, T[]>()
-  for (const holding of holdings) {
-    const part = parts.get(holding.networks[level]) ?? []
-    parts.set(holding.networks[level], part)
-    part.push(holding)
-  }
-  return [...parts.values()].sort((a, b) => b.length - a.length)
-}
+const partsAt = <T extends Holding>(holdings: readonly T[], level: number): readonly (readonly T[])[] =>
+  [...Map.groupBy(holdings, ({ networks }) => networks[level]).values()].sort((a, b) => b.length - a.length)
 
 /**
  * Returns the inbound peer that makes room for a newcomer when all slots are taken; undefined when there is none. It is the newest of the

@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import { isValidProof, proveValidator } from '../identity/validator-proof.ts'
@@ -99,8 +100,7 @@ export class Delegations {
 
   /** Sends a statement unless the peer got one as new; one beyond its pace goes with a later call. */
   #show(peer: Peer, address: string, number: number, make: () => Delegation): void {
-    const shown = this.#shown.get(peer) ?? new Map<string, number>()
-    this.#shown.set(peer, shown)
+    const shown = getOrMake(this.#shown, peer, () => new Map<string, number>())
     if ((shown.get(address) ?? -1) < number && peer.send('delegation', make())) shown.set(address, number)
   }
 }

@@ -41,7 +41,7 @@ export class PeerExchange {
 
   constructor(options: PeerExchangeOptions) {
     this.#options = options
-    const { hub, isMember } = options
+    const { hub, isMember, dialScheduler } = options
     const { recordsPerHost: perHost, recordsPerValidator: perValidator } = NETWORK_LIMITS
     this.book = new AddressBook({
       limits: { ...NETWORK_LIMITS, perHost, perValidator },
@@ -49,6 +49,9 @@ export class PeerExchange {
       isMember,
       isConnected: id => hub.peer(id) !== undefined,
       random: () => hub.random(),
+      evicted: id => {
+        if (dialScheduler.kindOf(id) === 'known') dialScheduler.remove(id)
+      },
     })
   }
 
@@ -65,7 +68,7 @@ export class PeerExchange {
 
   /** Marks the record of a node to which a connection stands. */
   connected(id: string): void {
-    this.#drop(gone => this.book.tried(id, gone))
+    this.book.tried(id)
   }
 
   restore(records: readonly string[]): void {
@@ -145,8 +148,7 @@ export class PeerExchange {
     if (typeof record === 'string') return record
     if (!this.#isDialable(record, scope)) return 'old'
     const isAtHost = record.id === teller?.id && subscriberOf(record.host) === subscriberOf(teller.remoteAddress)
-    const isKept = this.#drop(gone => this.book.put(record, source, gone, isAtHost))
-    if (!isKept) return 'old'
+    if (!this.book.put(record, source, isAtHost)) return 'old'
     dialScheduler.add(record, 'known', this.#firstDialMs(record.id))
     return record
   }
@@ -158,15 +160,6 @@ export class PeerExchange {
     const scope = scopeOf(host)
     if (scope === 'loopback') return acceptsLoopback
     return scope === 'global' || (scope === 'private' && from !== 'global')
-  }
-
-  /** Runs a change of the records; those it evicts are not dialed any more. */
-  #drop<T>(change: (gone: string[]) => T): T {
-    const { dialScheduler } = this.#options
-    const gone: string[] = []
-    const result = change(gone)
-    for (const id of gone) if (dialScheduler.kindOf(id) === 'known') dialScheduler.remove(id)
-    return result
   }
 }
 

@@ -146,9 +146,8 @@ export class TransactionGossip {
   }
 
   #ask(peer: Peer): void {
-    const fetchRequest = this.#fetchPlan.ask(peer.id)
-    if (fetchRequest === undefined) return
-    const hashes = fetchRequest.hashes as readonly Hex[]
+    const hashes = this.#fetchPlan.ask(peer.id) as readonly Hex[] | undefined
+    if (hashes === undefined) return
     const asked = new Set(hashes)
     peer
       .request('getTransactions', hashes)

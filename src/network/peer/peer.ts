@@ -1,6 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { type Quota, TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
@@ -272,8 +273,6 @@ export class Peer implements ConnectionEvents {
   }
 
   #bucket(buckets: Buckets, name: string, quota: Quota): TokenBucket {
-    const bucket = buckets.get(name) ?? new TokenBucket(quota, performance.now())
-    buckets.set(name, bucket)
-    return bucket
+    return getOrMake(buckets, name, () => new TokenBucket(quota, performance.now()))
   }
 }

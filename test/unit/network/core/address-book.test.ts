@@ -21,7 +21,7 @@ const record = (id: string, host: string, parts: Partial<PeerRecord> = {}): Peer
   ...parts,
 })
 
-const makeBook = (seed = 1, connected: ReadonlySet<string> = new Set()) => {
+const makeBook = (seed = 1, connected: ReadonlySet<string> = new Set(), gone: string[] = []) => {
   const random = createRandom(seed)
   return new AddressBook({
     limits,
@@ -29,6 +29,7 @@ const makeBook = (seed = 1, connected: ReadonlySet<string> = new Set()) => {
     isMember: validator => validator === MEMBER,
     isConnected: id => connected.has(id),
     random: () => random.next(),
+    evicted: id => void gone.push(id),
   })
 }
 
@@ -98,14 +99,10 @@ describe('an address book', () => {
   })
 
   test('has the newest two of a validator, and never evicts those of a member', () => {
-    const book = makeBook()
     const gone: string[] = []
+    const book = makeBook(1, new Set(), gone)
     for (let index = 0; index < 1_000; index++)
-      book.put(
-        record(`m${index}`, `5.5.${index >> 8}.${index & 255}`, { validator: MEMBER, sequence: index }),
-        's',
-        gone,
-      )
+      book.put(record(`m${index}`, `5.5.${index >> 8}.${index & 255}`, { validator: MEMBER, sequence: index }), 's')
     expect(book.entries().map(({ record: { id } }) => id)).toEqual(['m998', 'm999'])
     expect(gone).toHaveLength(998)
     expect(book.put(record('old', '5.5.5.5', { validator: MEMBER, sequence: 3 }), 's')).toBe(false)
