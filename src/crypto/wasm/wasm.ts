@@ -1,3 +1,4 @@
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { readOwnFile } from '@tandem/base/own-files.ts'
 
 /** Part of the WebAssembly API used here; the compiler's own declarations come only with the DOM library. */
@@ -17,10 +18,6 @@ const modules = new Map<string, object>()
 
 /** Instantiates a module of a few kilobytes synchronously. `Exports` is not checked. */
 export const loadWasm = <Exports>(url: URL, imports?: object): Exports => {
-  let module = modules.get(url.href)
-  if (module === undefined) {
-    module = new WebAssembly.Module(readOwnFile(url))
-    modules.set(url.href, module)
-  }
+  const module = getOrMake(modules, url.href, () => new WebAssembly.Module(readOwnFile(url)))
   return new WebAssembly.Instance(module, imports).exports as Exports
 }

@@ -1,5 +1,6 @@
 import { EMPTY_BYTES, type Hex, trimZeros, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { undefinedIfCoded } from '@tandem/base/errors.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { MAX_UINT64, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { recoverSender } from '../../crypto/recovery/recover-sender.ts'
 import { authorizationBytes, delegationCode, isDelegation } from '../../primitives/transaction/delegation.ts'
@@ -16,25 +17,15 @@ interface AppliedAuthorizations {
   readonly refund: bigint
 }
 
-const NOTHING: AppliedAuthorizations = { warm: [], refund: 0n }
-
 /** Signers that were recovered: estimates try a list many times, and a pooled one is executed later. */
 const recovered = new WeakMap<Authorization, Hex | null>()
 
 /** Returns the signer of the authorization; undefined for an invalid signature. */
-export const authorityOf = (authorization: Authorization): Hex | undefined => {
-  let authority = recovered.get(authorization)
-  if (authority === undefined) {
-    authority = recoverAuthority(authorization) ?? null
-    recovered.set(authorization, authority)
-  }
-  return authority ?? undefined
-}
-
-const recoverAuthority = (authorization: Authorization): Hex | undefined => {
-  const [r, s] = [trimZeros(authorization.r), trimZeros(authorization.s)]
-  return undefinedIfCoded(() => recoverSender(authorizationBytes({ ...authorization, r, s })))?.from
-}
+export const authorityOf = (authorization: Authorization): Hex | undefined =>
+  getOrMake(recovered, authorization, () => {
+    const [r, s] = [trimZeros(authorization.r), trimZeros(authorization.s)]
+    return undefinedIfCoded(() => recoverSender(authorizationBytes({ ...authorization, r, s })))?.from ?? null
+  }) ?? undefined
 
 /** Sets the delegations of a type-4 transaction; an invalid authorization is skipped (EIP-7702). */
 export const applyAuthorizations = (
@@ -42,7 +33,6 @@ export const applyAuthorizations = (
   chainId: number,
   list: readonly Authorization[],
 ): AppliedAuthorizations => {
-  if (list.length === 0) return NOTHING
   const warm: Hex[] = []
   let refund = 0n
   for (const authorization of list) {

@@ -1,4 +1,5 @@
 import { copyBytes, type Hex } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { AccessListEntry } from '../../primitives/transaction/transaction.ts'
 import type { AccessRecorder } from '../engine.ts'
@@ -41,14 +42,7 @@ const MAX_ROUNDS = 8
 /** Records accesses; addresses that are warm anyway are listed only with slots (as in go-ethereum). */
 const createRecorder = (excluded: ReadonlySet<Hex>, start: readonly AccessListEntry[]) => {
   const entries = new Map<Hex, Set<Hex>>()
-  const slotsOf = (address: Hex): Set<Hex> => {
-    let slots = entries.get(address)
-    if (slots === undefined) {
-      slots = new Set()
-      entries.set(address, slots)
-    }
-    return slots
-  }
+  const slotsOf = (address: Hex): Set<Hex> => getOrMake(entries, address, () => new Set())
   const recorder: AccessRecorder = {
     address: address => {
       if (!excluded.has(address)) slotsOf(address)

@@ -1,5 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import { bytesEqual, EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
 import { delegationTarget } from '../../primitives/transaction/delegation.ts'
 import type { Journal } from '../../state/journal/journal.ts'
@@ -34,20 +35,18 @@ class Touched {
   }
 
   account(address: Hex): Before {
-    const found = this.accounts.get(address)
-    if (found !== undefined) return found
-    const state = this.#state
-    const code = this.#config.disableCode ? EMPTY_BYTES : state.code(address)
-    this.#memory.add(ACCOUNT_BYTES + code.byteLength)
-    const before: Before = {
-      balance: state.balance(address),
-      nonce: state.nonce(address),
-      code,
-      existed: state.exists(address) && !state.isEmpty(address),
-      storage: new Map(),
-    }
-    this.accounts.set(address, before)
-    return before
+    return getOrMake(this.accounts, address, () => {
+      const state = this.#state
+      const code = this.#config.disableCode ? EMPTY_BYTES : state.code(address)
+      this.#memory.add(ACCOUNT_BYTES + code.byteLength)
+      return {
+        balance: state.balance(address),
+        nonce: state.nonce(address),
+        code,
+        existed: state.exists(address) && !state.isEmpty(address),
+        storage: new Map(),
+      }
+    })
   }
 
   /** Includes its delegate (EIP-7702). */

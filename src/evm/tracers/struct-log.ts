@@ -1,5 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import { asBuffer, copyBytes, type Hex, toWord } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { REASON } from '../failure-reasons.ts'
 import { type OpcodeShape, SHAPES } from '../opcodes.ts'
@@ -44,11 +45,7 @@ const createSlots = () => {
   return (step: Step, state: Journal): string => {
     const { op, address, stack, stackSize } = step
     const slot = toWord(stack[stackSize - 1] as bigint)
-    let slots = contracts.get(address)
-    if (slots === undefined) {
-      slots = new Map()
-      contracts.set(address, slots)
-    }
+    const slots = getOrMake(contracts, address, () => new Map<Hex, Hex>())
     slots.set(
       slot,
       shapeOf(op).writes

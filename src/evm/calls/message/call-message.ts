@@ -1,5 +1,6 @@
 import { copyBytes, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { nextNonce } from '@tandem/base/uint64.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import { createAddress } from '../../../primitives/receipt/address.ts'
@@ -80,14 +81,7 @@ export const checkCallChainId = ({ chainId: have }: CallMessage, { params }: Pic
 const unpricedEnvs = new WeakMap<BlockEnv, BlockEnv>()
 
 /** One object per block, since engines keep what they derive from it. */
-const unpricedEnv = (env: BlockEnv): BlockEnv => {
-  let unpriced = unpricedEnvs.get(env)
-  if (unpriced === undefined) {
-    unpriced = { ...env, baseFeePerGas: 0n }
-    unpricedEnvs.set(env, unpriced)
-  }
-  return unpriced
-}
+const unpricedEnv = (env: BlockEnv): BlockEnv => getOrMake(unpricedEnvs, env, () => ({ ...env, baseFeePerGas: 0n }))
 
 const isUnpriced = ({ gasPrice, maxFeePerGas }: CallMessage): boolean => (gasPrice ?? maxFeePerGas ?? 0n) === 0n
 

@@ -1,4 +1,5 @@
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
@@ -6,13 +7,6 @@ import { openStateReader, type StoredState } from '../../../state/history/stored
 import type { AsyncStateReader, StateReader } from '../../../state/state-reader.ts'
 import { SlotCache } from '../../../state/world/slot-cache.ts'
 import type { Store } from '../../../storage/store.ts'
-
-/** Equal code is the same array in all calls: the interpreter caches its analysis by identity. */
-const keepCode = (codes: Lru<Hex, Uint8Array>, hash: Hex, code: Uint8Array): Uint8Array => {
-  const known = codes.get(hash)
-  if (known === undefined) codes.set(hash, code)
-  return known ?? code
-}
 
 /** Bounded cache of reads; all of it is dropped when it is full. */
 const createMemory = <Value>() => {
@@ -49,7 +43,8 @@ const cachedReader = (inner: StateReader, codes: Lru<Hex, Uint8Array>): StateRea
     code(address) {
       const hash = account(address)?.codeHash ?? EMPTY_CODE_HASH
       if (hash === EMPTY_CODE_HASH) return EMPTY_BYTES
-      return codes.get(hash) ?? keepCode(codes, hash, inner.code(address))
+      // Equal code is the same array in all calls: the interpreter caches its analysis by identity.
+      return getOrMake(codes, hash, () => inner.code(address))
     },
   }
 }
@@ -66,7 +61,8 @@ const cachedAsyncReader = (inner: AsyncStateReader, codes: Lru<Hex, Uint8Array>)
     async code(address) {
       const hash = (await account(address))?.codeHash ?? EMPTY_CODE_HASH
       if (hash === EMPTY_CODE_HASH) return EMPTY_BYTES
-      return codes.get(hash) ?? keepCode(codes, hash, await inner.code(address))
+      const code = codes.get(hash) ?? (await inner.code(address))
+      return getOrMake(codes, hash, () => code)
     },
     release: () => inner.release(),
   }

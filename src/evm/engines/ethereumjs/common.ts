@@ -1,21 +1,15 @@
-import { createHash } from 'node:crypto'
 import { Common, type CustomCrypto, createCustomCommon, Mainnet, type ParamsDict } from '@ethereumjs/common'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
+import { bytesToBigint, concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Uint64 } from '@tandem/base/uint64.ts'
 import { type EvmFork, evmForkAt } from '../../../config/forks.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import { keccak256 } from '../../../crypto/hash.ts'
+import { sha256 } from '../../../crypto/sha256.ts'
 import { recoverPublicKey } from '../../../crypto/signature.ts'
 import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/transaction.ts'
 import { TAU_G2 } from '../precompiles/point-evaluation.ts'
-
-/** Pads a big-endian number without leading zeros to 32 bytes. */
-const padWord = (bytes: Uint8Array): Uint8Array => {
-  if (bytes.byteLength === 32) return bytes
-  const word = new Uint8Array(32)
-  word.set(bytes, 32 - bytes.byteLength)
-  return word
-}
 
 /** v as 0/1 (typed transactions), 27/28, or 35/36 + 2 * chain id (EIP-155). Other values give no valid recovery id. */
 const recoveryIdOf = (v: bigint, chainId: bigint | undefined): number => {
@@ -25,9 +19,7 @@ const recoveryIdOf = (v: bigint, chainId: bigint | undefined): number => {
 
 const ecrecover = (digest: Uint8Array, v: bigint, r: Uint8Array, s: Uint8Array, chainId?: bigint): Uint8Array => {
   if (r.byteLength > 32 || s.byteLength > 32) throw new Error('signature value longer than 32 bytes')
-  const signature = new Uint8Array(64)
-  signature.set(padWord(r))
-  signature.set(padWord(s), 32)
+  const signature = concatBytes(hexToBytes(toWord(bytesToBigint(r))), hexToBytes(toWord(bytesToBigint(s))))
   const key = recoverPublicKey(digest, signature, recoveryIdOf(v, chainId))
   if (key === undefined) throw new Error('no public key has this signature')
   return key
@@ -36,7 +28,7 @@ const ecrecover = (digest: Uint8Array, v: bigint, r: Uint8Array, s: Uint8Array, 
 /** For `new Common({ customCrypto })`: the libraries then use this node's hashes and recovery. */
 export const customCrypto: CustomCrypto = {
   keccak256,
-  sha256: bytes => new Uint8Array(createHash('sha256').update(bytes).digest()),
+  sha256: bytes => sha256(bytes),
   ecrecover,
 }
 
@@ -53,18 +45,10 @@ const remember = (common: Common): Common => {
   const consensusType = common.consensusType()
   const consensusAlgorithm = common.consensusAlgorithm()
   const chainId = common.chainId()
-  const through = <Key, Value>(cache: Map<Key, Value>, key: Key, compute: () => Value): Value => {
-    let value = cache.get(key)
-    if (value === undefined) {
-      value = compute()
-      cache.set(key, value)
-    }
-    return value
-  }
   return Object.assign(common, {
-    isActivatedEIP: (eip: number) => through(eips, eip, () => isActivatedEIP.call(common, eip)),
-    param: (name: string) => through(params, name, () => param.call(common, name)),
-    gteHardfork: (name: string) => through(forks, name, () => gteHardfork.call(common, name)),
+    isActivatedEIP: (eip: number) => getOrMake(eips, eip, () => isActivatedEIP.call(common, eip)),
+    param: (name: string) => getOrMake(params, name, () => param.call(common, name)),
+    gteHardfork: (name: string) => getOrMake(forks, name, () => gteHardfork.call(common, name)),
     consensusType: () => consensusType,
     consensusAlgorithm: () => consensusAlgorithm,
     chainId: () => chainId,
@@ -105,18 +89,8 @@ const cache = new WeakMap<ChainParams, Map<EvmFork, Common>>()
 
 /** Returns the Common of a block: built once per network and fork, with cached lookups. */
 export const commonAt = (params: ChainParams, number: Uint64): Common => {
-  let byFork = cache.get(params)
-  if (byFork === undefined) {
-    byFork = new Map()
-    cache.set(params, byFork)
-  }
-  const fork = evmForkAt(params.forks, number)
-  let common = byFork.get(fork)
-  if (common === undefined) {
-    common = remember(createCommon(params, fork))
-    byFork.set(fork, common)
-  }
-  return common
+  const byFork = getOrMake(cache, params, () => new Map<EvmFork, Common>())
+  return getOrMake(byFork, evmForkAt(params.forks, number), fork => remember(createCommon(params, fork)))
 }
 
 const G1 = bls12_381.G1.Point

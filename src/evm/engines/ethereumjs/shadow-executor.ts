@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { bytesEqual, bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Transaction } from '../../../primitives/transaction/transaction.ts'
 import type { Account } from '../../../state/account.ts'
@@ -80,12 +81,7 @@ class RecordingReader implements StateReader {
 
   storage(address: Hex, slot: Hex): Hex {
     const word = this.#inner.storage(address, slot)
-    let slots = this.slots.get(address)
-    if (slots === undefined) {
-      slots = new Map()
-      this.slots.set(address, slots)
-    }
-    slots.set(slot, word)
+    getOrMake(this.slots, address, () => new Map<Hex, Hex>()).set(slot, word)
     return word
   }
 

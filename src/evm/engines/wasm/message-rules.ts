@@ -1,3 +1,4 @@
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import type { EngineEnv } from '../../block-env.ts'
@@ -10,14 +11,8 @@ export const FORK_PLACES = Object.fromEntries(EVM_FORKS.map((fork, place) => [fo
 const known = new WeakMap<EngineEnv, ExecutionRules>()
 
 /** Rules of execution of a block, computed once. */
-export const executionRulesOf = (env: EngineEnv): ExecutionRules => {
-  let rules = known.get(env)
-  if (rules === undefined) {
-    rules = executionRulesAt(env.params, env.number)
-    known.set(env, rules)
-  }
-  return rules
-}
+export const executionRulesOf = (env: EngineEnv): ExecutionRules =>
+  getOrMake(known, env, ({ params, number }) => executionRulesAt(params, number))
 
 /** Steps are reported with gas as a number. */
 const MOST_STEP_GAS = BigInt(Number.MAX_SAFE_INTEGER)
