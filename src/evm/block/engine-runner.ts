@@ -23,12 +23,24 @@ export interface EngineSource {
   load(): Promise<Engine>
 }
 
-/** Returns why an engine gave up a transaction. Throws impossible states, and moved ones, which say nothing about the transaction. */
-export const outcomeOfError = (error: unknown): Exclude<RunOutcome, Receipt> => {
+/** Transaction that an engine runs; `mark`: the journal's checkpoint before it. */
+interface Attempt {
+  readonly journal: Journal
+  readonly mark: number
+  readonly tx: Transaction
+  readonly engine: string
+  readonly logger: Logger
+}
+
+/** Reverts a transaction that an engine gave up, and returns why. Throws impossible states, and moved ones, which say nothing about it. */
+export const giveUp = (error: unknown, { journal, mark, tx, engine, logger }: Attempt): Exclude<RunOutcome, Receipt> => {
   if (error instanceof AssertionError || (isCoded(error) && error.code === 'STATE_MOVED')) throw error
+  journal.revert(mark)
   if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') return 'interrupted'
   if (isCoded(error) && error.code === 'GAS_BOUND_EXCEEDED') return 'exceeded'
-  return { fault: error instanceof Error ? error : new Error(String(error)) }
+  const fault = error instanceof Error ? error : new Error(String(error))
+  logger.error({ err: fault, hash: tx.hash, engine }, 'engine failed on a transaction')
+  return { fault }
 }
 
 const runWithEngine = (
@@ -44,13 +56,7 @@ const runWithEngine = (
     addEffects(run, result)
     return receipt
   }
-  const fail = (error: unknown): RunOutcome => {
-    const outcome = outcomeOfError(error)
-    journal.revert(mark)
-    if (typeof outcome === 'object')
-      logger.error({ err: outcome.fault, hash: tx.hash, engine: engine.name }, 'engine failed on a transaction')
-    return outcome
-  }
+  const fail = (error: unknown): RunOutcome => giveUp(error, { journal, mark, tx, engine: engine.name, logger })
   try {
     const interrupt = { sliceMs: EXECUTION_LIMITS.sliceMs, ...until }
     const gasBound = gasLeft === undefined ? undefined : messageGasBound(tx, run, gasLeft)

@@ -1,8 +1,7 @@
-import type { Block as EthereumJsBlock } from '@ethereumjs/block'
 import type { Common, ParamsDict } from '@ethereumjs/common'
 import { createTxFromRLP, paramsTx, type TxOptions, type TypedTransaction } from '@ethereumjs/tx'
 import { Address, KECCAK256_NULL } from '@ethereumjs/util'
-import { createVM, type RunTxResult, runTx, type VM } from '@ethereumjs/vm'
+import { createVM, type RunTxResult, runTx } from '@ethereumjs/vm'
 import { assert } from '@tandem/base/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
@@ -29,7 +28,7 @@ import {
   receiptWithRoot,
   runPostExecution,
 } from '../../block/block-run.ts'
-import { outcomeOfError } from '../../block/engine-runner.ts'
+import { giveUp } from '../../block/engine-runner.ts'
 import { messageGasBound } from '../../block/run-transaction.ts'
 import {
   beginSystemContracts,
@@ -43,12 +42,10 @@ import type { EngineOptions } from '../../engine.ts'
 import type { BlockExecution, Credit, ExecutionBounds } from '../../executor-types.ts'
 import { checkAborted } from '../../slice-clock.ts'
 import { createCommon } from './common.ts'
-import { evmOptions, hasBlobVersions } from './deviations.ts'
-import { logFrom } from './engine.ts'
-import { libraryAddress, libraryBlock, libraryBlockchain } from './library-block.ts'
-import { evmOpcodes } from './opcodes.ts'
-import { EthereumJsStateAdapter } from './state-adapter.ts'
-import { WatchedEvm } from './watched-evm.ts'
+import { hasBlobVersions } from './deviations.ts'
+import { createMachine, logFrom } from './engine.ts'
+import { libraryAddress, libraryBlock } from './library-block.ts'
+import type { EthereumJsStateAdapter } from './state-adapter.ts'
 import { engineFailure, errorOf, WatchedRun } from './watched-run.ts'
 
 /* Impersonated transactions (primitives/transaction/impersonation.ts) for EthereumJS' VM, which wants signatures and codeless senders. */
@@ -79,23 +76,12 @@ interface OracleRefusal {
   readonly reason: string
 }
 
-/** VM of one block over its journal. */
-interface BlockVm {
-  readonly vm: VM
-  readonly evm: WatchedEvm
-  readonly state: EthereumJsStateAdapter
-  readonly block: EthereumJsBlock
-}
+type BlockVm = Awaited<ReturnType<typeof openVm>>
 
-const openVm = async (journal: Journal, env: BlockEnv, hasOwnPrecompiles: boolean): Promise<BlockVm> => {
-  const fork = evmForkAt(env.params.forks, env.number)
-  const common = createCommon(env.params, fork)
-  const state = new EthereumJsStateAdapter()
-  const parts = { common, stateManager: state, blockchain: libraryBlockchain(env) }
-  const ownPrecompiles = hasOwnPrecompiles ? { fork, check: () => evm.run.clock.check() } : undefined
-  const evm: WatchedEvm = new WatchedEvm(
-    evmOptions(parts, env.params.precompilePrices, { opcodes: evmOpcodes(common, false), ownPrecompiles }),
-  )
+/** Opens the VM of one block over its journal. */
+const openVm = async (journal: Journal, env: BlockEnv, hasOwnPrecompiles: boolean) => {
+  const common = createCommon(env.params, evmForkAt(env.params.forks, env.number))
+  const { evm, state, parts } = createMachine(common, env, false, hasOwnPrecompiles)
   state.attach(journal)
   return { vm: await createVM({ ...parts, evm }), evm, state, block: libraryBlock(env, common) }
 }
@@ -145,11 +131,7 @@ export const createVmRunner = (logger: Logger): TransactionRunner => ({
       try {
         return await runOne(open, journal, run, tx, options)
       } catch (error) {
-        const outcome = outcomeOfError(error)
-        journal.revert(mark)
-        if (typeof outcome === 'object')
-          logger.error({ err: outcome.fault, hash: tx.hash, engine: 'ethereumjs' }, 'engine failed on a transaction')
-        return outcome
+        return giveUp(error, { journal, mark, tx, logger, engine: 'ethereumjs' })
       }
     }
   },

@@ -1,5 +1,6 @@
 import type { Common } from '@ethereumjs/common'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { evmForkAt } from '../../../config/forks.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
@@ -13,48 +14,21 @@ import { EthereumJsStateAdapter } from './state-adapter.ts'
 import { createdFrom, WatchedEvm } from './watched-evm.ts'
 import { engineFailure, errorOf, WatchedRun } from './watched-run.ts'
 
-/** EVM with the state that it reads; it takes a fraction of a millisecond to make, and serves one message at a time. */
-interface Machine {
-  readonly evm: WatchedEvm
-  readonly state: EthereumJsStateAdapter
-}
+type Machine = ReturnType<typeof createMachine>
 
-const createMachine = (common: Common, env: EngineEnv, isWatched: boolean): Machine => {
+/**
+ * Creates an EVM with the state that it reads, which takes a fraction of a millisecond and serves one message at a time; with the precompiles
+ * of this project or those of the library.
+ */
+export const createMachine = (common: Common, env: EngineEnv, isWatched: boolean, hasOwnPrecompiles = true) => {
   const state = new EthereumJsStateAdapter()
   const parts = { common, stateManager: state, blockchain: libraryBlockchain(env) }
   const fork = evmForkAt(env.params.forks, env.number)
-  const ownPrecompiles = { fork, check: () => evm.run.clock.check() }
+  const ownPrecompiles = hasOwnPrecompiles ? { fork, check: () => evm.run.clock.check() } : undefined
   const evm: WatchedEvm = new WatchedEvm(
     evmOptions(parts, env.params.precompilePrices, { opcodes: evmOpcodes(common, isWatched), ownPrecompiles }),
   )
-  return { evm, state }
-}
-
-/** Idle machines of each fork. */
-class Machines {
-  readonly #idle = new WeakMap<Common, { readonly checked: Machine[]; readonly watched: Machine[] }>()
-
-  #of(common: Common, isWatched: boolean): Machine[] {
-    let idle = this.#idle.get(common)
-    if (idle === undefined) {
-      idle = { checked: [], watched: [] }
-      this.#idle.set(common, idle)
-    }
-    return isWatched ? idle.watched : idle.checked
-  }
-
-  async use<Result>(env: EngineEnv, isWatched: boolean, work: (machine: Machine) => Promise<Result>): Promise<Result> {
-    const common = commonAt(env.params, env.number)
-    const idle = this.#of(common, isWatched)
-    const machine = idle.pop() ?? createMachine(common, env, isWatched)
-    try {
-      return await work(machine)
-    } finally {
-      machine.evm.end()
-      machine.state.detach()
-      idle.push(machine)
-    }
-  }
+  return { evm, state, parts }
 }
 
 const warmUp = ({ evm }: Machine, env: EngineEnv, message: EngineMessage): void => {
@@ -134,12 +108,22 @@ const destroyedBy = (common: Common, { selfdestruct, createdAddresses }: Destroy
 
 /** EVM of EthereumJS as an engine: slow, and as independent of the other one as the node's state allows. */
 export const createEthereumJsEngine = (): Engine => {
-  const machines = new Machines()
+  /** Idle machines of each fork, and those that report steps. */
+  const idle = { checked: new WeakMap<Common, Machine[]>(), watched: new WeakMap<Common, Machine[]>() }
   return {
     name: 'ethereumjs',
-    run: (journal, env, message, options = {}) =>
-      machines.use(env, options.trace !== undefined || options.accesses !== undefined, machine =>
-        runMessage(machine, journal, env, message, options),
-      ),
+    async run(journal, env, message, options = {}) {
+      const common = commonAt(env.params, env.number)
+      const isWatched = options.trace !== undefined || options.accesses !== undefined
+      const machines = getOrMake(isWatched ? idle.watched : idle.checked, common, () => [])
+      const machine = machines.pop() ?? createMachine(common, env, isWatched)
+      try {
+        return await runMessage(machine, journal, env, message, options)
+      } finally {
+        machine.evm.end()
+        machine.state.detach()
+        machines.push(machine)
+      }
+    },
   }
 }

@@ -1,14 +1,5 @@
 import { CodedError } from '@tandem/base/errors.ts'
-import type { Journal } from '../../../state/journal/journal.ts'
-import type { EngineEnv } from '../../block-env.ts'
-import {
-  type CallError,
-  type Engine,
-  type EngineMessage,
-  type EngineOptions,
-  type EngineResult,
-  engineCounts,
-} from '../../engine.ts'
+import { type CallError, type Engine, engineCounts } from '../../engine.ts'
 import { CODE_PAGES } from './evm-module.ts'
 import { isStepping, isSuitable } from './message-rules.ts'
 import { MessageRun, type RunEnd } from './message-run.ts'
@@ -16,6 +7,8 @@ import { acquireMachine, releaseMachine } from './pool.ts'
 
 /** Engine for messages that do not fit the regions; nothing of the message has been written. */
 type Fallback = () => Engine | Promise<Engine>
+
+type RunMessage = (...message: Required<Parameters<Engine['run']>>) => ReturnType<Engine['run']>
 
 const outOfMemory = () => new CodedError<CallError>({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
 
@@ -25,29 +18,18 @@ const outOfMemory = () => new CodedError<CallError>({ code: 'EXECUTION_FAILED', 
  * the thread has no memory for another call. `codePages`: pages of codes that a message may hold at a time; tests have few.
  */
 export const createWasmEngine = (fallback: Fallback, codePages = CODE_PAGES): Engine => {
-  const elsewhere = async (
-    journal: Journal,
-    env: EngineEnv,
-    message: EngineMessage,
-    options: EngineOptions,
-  ): Promise<EngineResult> => {
+  const elsewhere: RunMessage = async (journal, env, message, options) => {
     engineCounts.elsewhere++
     return (await fallback()).run(journal, env, message, options)
   }
-
-  const attempt = (
-    journal: Journal,
-    env: EngineEnv,
-    message: EngineMessage,
-    options: EngineOptions,
-  ): EngineResult | Promise<EngineResult> => {
+  const attempt: RunMessage = (journal, env, message, options) => {
     const isStep = isStepping(options)
     const machine = acquireMachine({ codePages, isStepping: isStep })
     if (machine === undefined) {
       if (isStep || options.discards) throw outOfMemory()
       return elsewhere(journal, env, message, options)
     }
-    const after = (end: RunEnd): EngineResult | Promise<EngineResult> => {
+    const after = (end: RunEnd) => {
       releaseMachine(machine)
       if (end === undefined) {
         if (isStep) throw outOfMemory()
@@ -68,12 +50,9 @@ export const createWasmEngine = (fallback: Fallback, codePages = CODE_PAGES): En
     }
     return ended instanceof Promise ? ended.then(after, failed) : after(ended)
   }
-
   return {
     name: 'wasm',
     run: (journal, env, message, options = {}) =>
-      isSuitable(message, options)
-        ? attempt(journal, env, message, options)
-        : elsewhere(journal, env, message, options),
+      (isSuitable(message, options) ? attempt : elsewhere)(journal, env, message, options),
   }
 }
