@@ -7,7 +7,7 @@ import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import type { EngineEnv } from '../../block-env.ts'
 import { type OpcodeShape, opcodesOf, SHAPES } from '../../opcodes.ts'
 import type { Tracer } from '../../tracer.ts'
-import { type EvmModule, LAYOUT, loadEvmModule, type StepHooks } from './evm-module.ts'
+import { type EvmModule, loadEvmModule, type StepHooks } from './evm-module.ts'
 import { LoadedCodes } from './loaded-codes.ts'
 import { ACCOUNT, WORD } from './protocol.ts'
 
@@ -199,13 +199,6 @@ export class Machine {
       this.#addresses.set(entry, address)
     }
     return address
-  }
-  nonceOf(entry: number): bigint {
-    return this.view.getBigUint64(entry + ACCOUNT.nonce, true)
-  }
-  /** Capacity of the return region in bytes. */
-  returnRoom(): number {
-    return LAYOUT.output
   }
   /** Writes a value for the module to the exchange. */
   writeExchange(value: bigint): void {

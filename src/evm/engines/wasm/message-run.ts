@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { EvmFork } from '../../../config/forks.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
 import type { ExecutionRules } from '../../../rules/execution-rules.ts'
@@ -29,28 +29,6 @@ import { writeChangesToJournal } from './write-changes.ts'
 /** Bytes of logs between two checks: they cost more time after the message than while it runs. */
 const LOG_BYTES_PER_LOOK = 256 * 1024
 
-/** Time slices of one message, which end with many logs too. */
-class MessageClock {
-  readonly #machine: Machine
-  readonly #slices: SliceClock | undefined
-  #logBytesSeen = 0
-
-  constructor(machine: Machine, interrupt: EngineOptions['interrupt']) {
-    this.#machine = machine
-    this.#slices = interrupt && new SliceClock(interrupt)
-  }
-
-  /** Returns a promise when the time slice is over, or when logs became many; it rejects when the message must stop. */
-  check(): Promise<void> | undefined {
-    if (this.#slices === undefined) return undefined
-    const { wasm } = this.#machine
-    const logBytes = wasm.logsEndAt() - wasm.logsStartAt()
-    if (!this.#slices.isOver && logBytes < this.#logBytesSeen + LOG_BYTES_PER_LOOK) return undefined
-    this.#logBytesSeen = logBytes
-    return this.#slices.giveWay(logBytes)
-  }
-}
-
 /** Gas between two checks of the clock. */
 const SLICE_GAS = 200_000n
 /** Responses to the module between two checks. */
@@ -72,7 +50,8 @@ export class MessageRun implements RunState {
   /** Versions of the state under the journal, and of the storage in it, at the start of the message. */
   readonly #baseVersion: number
   readonly #versionBefore: number
-  readonly #clock: MessageClock
+  readonly #slices: SliceClock | undefined
+  #logBytesSeen = 0
   readonly #precompiles: PrecompileCalls
   #created: Hex | null = null
   #status: number = STATUS.goesOn
@@ -88,11 +67,9 @@ export class MessageRun implements RunState {
     this.#message = message
     this.#baseVersion = journal.baseVersion
     this.#versionBefore = journal.storageVersion
-    this.#clock = new MessageClock(machine, options.interrupt)
-    this.#precompiles = new PrecompileCalls(this, !this.#isToPrecompile && !machine.isStepping, () =>
-      this.#clock.check(),
-    )
-    this.steps = machine.isStepping ? new StepRecorder(this, () => this.#clock.check()) : undefined
+    this.#slices = options.interrupt && new SliceClock(options.interrupt)
+    this.#precompiles = new PrecompileCalls(this, !this.#isToPrecompile && !machine.isStepping)
+    this.steps = machine.isStepping ? new StepRecorder(this) : undefined
     machine.hooks = this.steps
   }
 
@@ -149,16 +126,25 @@ export class MessageRun implements RunState {
       case STATUS.paused:
         this.#status = STATUS.paused
         if (wasm.gasBoundReached() !== 0) throw gasBoundExceeded()
-        return this.#clock.check()
+        return this.check()
       default:
         this.#status = status
         return true
     }
   }
 
+  check(): Promise<void> | undefined {
+    if (this.#slices === undefined) return undefined
+    const { wasm } = this.machine
+    const logBytes = wasm.logsEndAt() - wasm.logsStartAt()
+    if (!this.#slices.isOver && logBytes < this.#logBytesSeen + LOG_BYTES_PER_LOOK) return undefined
+    this.#logBytesSeen = logBytes
+    return this.#slices.giveWay(logBytes)
+  }
+
   #paced(pending: Promise<void> | undefined): Promise<void> | undefined {
     if (pending !== undefined || this.#services % SERVICES_PER_LOOK !== 0) return pending
-    return this.#clock.check()
+    return this.check()
   }
 
   #begin(): MessageStart | Promise<MessageStart> {
@@ -223,7 +209,7 @@ export class MessageRun implements RunState {
     return {
       gasUsed: this.#message.gas - wasm.gasLeftOf(),
       refund: failure === null ? wasm.refundOf() : 0n,
-      output: this.#output(),
+      output: this.machine.copy(wasm.returnedAt(), wasm.outputSizeOf()),
       logs,
       internal,
       created: this.#created,
@@ -252,13 +238,5 @@ export class MessageRun implements RunState {
         : { kind: 'halt', reason: this.#precompiles.failure }
     }
     return { kind: 'halt', reason: REASONS[this.machine.wasm.failReason()] as string }
-  }
-
-  #output(): Uint8Array {
-    const { machine } = this
-    const size = machine.wasm.outputSizeOf()
-    if (size === 0) return EMPTY_BYTES
-    const at = machine.wasm.returnedAt()
-    return machine.copy(at, size)
   }
 }

@@ -3,7 +3,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { EngineMessage } from '../../engine.ts'
 import { loadAccount, loadCode } from './load-state.ts'
 import type { Machine } from './machine.ts'
-import { STATUS } from './protocol.ts'
+import { ACCOUNT, STATUS } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 
 /** Start of a message: the status of its first frame, and the address of the contract that it creates. */
@@ -70,7 +70,7 @@ const startCall = (machine: Machine, message: EngineMessage, sender: number, tar
 const beginCreation = (run: RunState, message: EngineMessage, sender: number): Start => {
   const { machine } = run
   const create = (): Start => {
-    const entry = machine.wasm.createdBy(sender, machine.nonceOf(sender) - 1n)
+    const entry = machine.wasm.createdBy(sender, machine.view.getBigUint64(sender + ACCOUNT.nonce, true) - 1n)
     const created = machine.addressOf(entry)
     if (run.since('berlin')) machine.wasm.warm(entry)
     const start = (): MessageStart => ({ status: startCreation(run, message, sender, entry), created })

@@ -28,11 +28,6 @@ const dropped = new Map<number, number>()
 const collected = new FinalizationRegistry<number>(id => dropped.delete(id))
 let nextId = 1
 
-const sum = (sizes: Iterable<number>): number => {
-  let total = 0
-  for (const size of sizes) total += size
-  return total
-}
 const sizesOf = (machines: Iterable<Machine>): number => {
   let total = 0
   for (const machine of machines) total += machine.usedBytes
@@ -41,7 +36,7 @@ const sizesOf = (machines: Iterable<Machine>): number => {
 
 /** Memory of all machines of this thread, bytes. */
 export const machineBytes = (): number =>
-  sizesOf(busy) + sizesOf(idle) + (spare?.machine.usedBytes ?? 0) + sum(dropped.values())
+  sizesOf(busy) + sizesOf(idle) + (spare?.machine.usedBytes ?? 0) + [...dropped.values()].reduce((sum, bytes) => sum + bytes, 0)
 
 /** Takes the spare machine out of its place. */
 const removeSpare = (): Machine | undefined => {

@@ -3,8 +3,9 @@ import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { wholePrice } from '../../../rules/execution-rules.ts'
 import { gasBoundExceeded } from '../../engine.ts'
 import { PRECOMPILE_REASON } from '../../failure-reasons.ts'
-import { type Check, callPrecompile, type PrecompileResult } from '../precompiles/precompile.ts'
+import { callPrecompile, type PrecompileResult } from '../precompiles/precompile.ts'
 import { PRECOMPILES } from '../precompiles/table.ts'
+import { LAYOUT } from './evm-module.ts'
 import { STATUS } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 
@@ -13,20 +14,14 @@ const NOT_PAID: PrecompileResult = { output: EMPTY_BYTES, gasUsed: 0n, failure: 
 /** Precompiles that one message calls. */
 export class PrecompileCalls {
   readonly #run: RunState
-  readonly #check: Check
   readonly #isCalledByCode: boolean
-  #failure: string | undefined = undefined
+  /** Failure of the last precompile. */
+  failure: string | undefined = undefined
 
-  /** `isCalledByCode`: reasons of failures are not seen then. `check` returns a promise when it is time to yield. */
-  constructor(run: RunState, isCalledByCode: boolean, check: Check) {
+  /** `isCalledByCode`: reasons of failures are not seen then. */
+  constructor(run: RunState, isCalledByCode: boolean) {
     this.#run = run
     this.#isCalledByCode = isCalledByCode
-    this.#check = check
-  }
-
-  /** Failure of the last precompile. */
-  get failure(): string | undefined {
-    return this.#failure
   }
 
   /** Runs the precompile that the module waits for, and returns the status to go on with. */
@@ -45,7 +40,7 @@ export class PrecompileCalls {
       return this.#finish(gas, NOT_PAID)
     // Copied: the module's memory may grow, and move, while the precompile waits.
     const data = machine.copy(wasm.inputAt(), wasm.inputSize())
-    const result = callPrecompile(precompile, { data, gas, fork: rules.fork, price, check: this.#check })
+    const result = callPrecompile(precompile, { data, gas, fork: rules.fork, price, check: () => this.#run.check() })
     return result instanceof Promise ? result.then(done => this.#finish(gas, done)) : this.#finish(gas, result)
   }
 
@@ -54,9 +49,8 @@ export class PrecompileCalls {
     const { machine } = this.#run
     const gas = machine.wasm.frameGas()
     if (failure !== undefined && limit < gas) throw gasBoundExceeded()
-    const room = machine.returnRoom()
-    this.#failure = failure
-    if (output.byteLength > room) return STATUS.exhausted
+    this.failure = failure
+    if (output.byteLength > LAYOUT.output) return STATUS.exhausted
     if (failure !== undefined) this.#run.steps?.precompileFailed(failure)
     machine.bytes.set(output, machine.wasm.returnedAt())
     const status = machine.wasm.precompiled(failure === undefined, gas - gasUsed, output.byteLength)

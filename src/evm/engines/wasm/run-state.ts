@@ -16,4 +16,6 @@ export interface RunState {
   readonly steps: { precompileFailed(reason: string): void } | undefined
   /** Returns true when the block's fork is this one or a later one. */
   since(fork: EvmFork): boolean
+  /** Returns a promise when the time slice is over, or when logs became many; it rejects when the message must stop. */
+  check(): Promise<void> | undefined
 }

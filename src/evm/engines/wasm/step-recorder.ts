@@ -37,7 +37,6 @@ const wordAddress = (word: bigint): Hex => `0x${toWord(word).slice(26)}`
 export class StepRecorder {
   readonly #run: RunState
   readonly #tracer: Tracer
-  readonly #check: () => Promise<void> | undefined
   readonly #step: MachineStep
   /** Fixed prices of the fork's opcodes. */
   readonly #prices: ReadonlyMap<number, number>
@@ -51,9 +50,8 @@ export class StepRecorder {
   /** Promise to wait for before the opcode runs. */
   waiting: Promise<void> | undefined = undefined
 
-  constructor(run: RunState, check: () => Promise<void> | undefined) {
+  constructor(run: RunState) {
     this.#run = run
-    this.#check = check
     this.#tracer = run.options.trace?.tracer ?? { result: () => [] }
     this.#step = new MachineStep(run.machine)
     this.#prices = new Map(opcodesOf(run.rules.fork).map(({ op, price }) => [op, price]))
@@ -70,7 +68,7 @@ export class StepRecorder {
     machine.refresh()
     const step = this.#step
     this.waiting = backpressure?.isFull ? backpressure.drained() : undefined
-    if (this.waiting === undefined && ++this.#steps % STEPS_PER_LOOK === 0) this.waiting = this.#check()
+    if (this.waiting === undefined && ++this.#steps % STEPS_PER_LOOK === 0) this.waiting = this.#run.check()
     if (this.waiting !== undefined) return true
     // A stack is known from one step to the next only if all opcodes are seen.
     const known = this.watches === 'all' ? (this.#stacks.at(-1) as KnownStack) : emptyStack()
