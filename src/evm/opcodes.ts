@@ -127,13 +127,7 @@ interface Opcode extends Traits {
 }
 
 /** Every opcode of any fork, by number. */
-export const OPCODES: readonly Opcode[] = ROWS.map(([op, name, takes, puts, , traits]) => ({
-  ...traits,
-  op,
-  name,
-  takes,
-  puts,
-}))
+export const OPCODES = ROWS.map(([op, name, takes, puts, , traits]): Opcode => ({ ...traits, op, name, takes, puts }))
 
 export interface OpcodeShape extends Opcode {
   /** Smallest and largest height of the stack before it. */

@@ -69,7 +69,7 @@ const finish = (journal: Journal, at: BlockPosition): void => {
 const priceOf = (tx: Transaction, at: BlockPosition): bigint =>
   effectiveGasPrice(tx, at.rules.hasBaseFee ? at.env.baseFeePerGas : 0n)
 
-const higher = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+export const higher = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 /** Runs a valid plain transfer. It cannot fail: the balance covers the value and the whole gas limit. */
 export const runPlainTransfer = (journal: Journal, at: BlockPosition, tx: Transaction): Receipt => {
@@ -87,11 +87,10 @@ export const runPlainTransfer = (journal: Journal, at: BlockPosition, tx: Transa
   return receiptOf(tx, at, price, { gasUsed, succeeded: true, logs: NO_LOGS })
 }
 
-/** Returns the gas after refunds of the code and of EIP-7702, capped, at least the floor of EIP-7623. */
-const gasAfterRefunds = (tx: Transaction, { rules }: BlockPosition, used: bigint, refund: bigint): bigint => {
-  const cap = used / rules.refundQuotient
-  const net = used - (refund < cap ? refund : cap)
-  return higher(net, floorGas(tx, rules.intrinsic))
+/** Returns the gas after refunds of the code and of EIP-7702, which are capped. */
+export const afterRefunds = (used: bigint, refund: bigint, { refundQuotient }: BlockPosition['rules']): bigint => {
+  const cap = used / refundQuotient
+  return used - (refund < cap ? refund : cap)
 }
 
 /** Largest gas of a message that uses at most `gasLeft` after refunds: with quotient q at least (q - 1)/q of what it executed. */
@@ -140,8 +139,9 @@ export const runMessageTransaction = (
   const authorized = applyAuthorizations(journal, env.params.chainId, tx.authorizationList ?? [])
   const message = messageOf(tx, executionGasLimit(tx, env) - intrinsic, price, authorized.warm)
   const complete = (result: EngineResult): MessageOutcome => {
-    const peakGas = higher(intrinsic + result.gasUsed, floorGas(tx, rules.intrinsic))
-    const used = gasAfterRefunds(tx, at, intrinsic + result.gasUsed, authorized.refund + result.refund)
+    const [spent, floor] = [intrinsic + result.gasUsed, floorGas(tx, rules.intrinsic)]
+    const peakGas = higher(spent, floor)
+    const used = higher(afterRefunds(spent, authorized.refund + result.refund, rules), floor)
     journal.addBalance(tx.from, (tx.gasLimit - used) * price)
     payTip(journal, at, used, price)
     for (const address of result.destroyed) journal.deleteAccount(address)

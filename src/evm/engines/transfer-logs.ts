@@ -1,4 +1,4 @@
-import { bigintToBytes, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { copyBytes, type Hex, hexToBytes, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 
 /* Transfers of wei as Transfer logs (ERC-7528), before those of the receiving frame; a failing frame drops its logs. */
@@ -10,9 +10,8 @@ const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 
 const addressTopic = (address: Hex): Hex => `${ZERO_HASH.slice(0, 26)}${address.slice(2)}` as Hex
 
-export const transferLogOf = (from: Hex, to: Hex, wei: bigint): Log => {
-  const bytes = bigintToBytes(wei)
-  const data = new Uint8Array(32)
-  data.set(bytes, 32 - bytes.byteLength)
-  return { address: NATIVE_TOKEN, topics: [TRANSFER, addressTopic(from), addressTopic(to)], data }
-}
+export const transferLogOf = (from: Hex, to: Hex, wei: bigint): Log => ({
+  address: NATIVE_TOKEN,
+  topics: [TRANSFER, addressTopic(from), addressTopic(to)],
+  data: copyBytes(hexToBytes(toWord(wei))),
+})

@@ -4,13 +4,14 @@ import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { nextNonce } from '@tandem/base/uint64.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import { createAddress } from '../../../primitives/receipt/address.ts'
-import type { Authorization } from '../../../primitives/transaction/transaction.ts'
+import { type Authorization, effectiveGasPrice } from '../../../primitives/transaction/transaction.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import { floorGas, intrinsicGas } from '../../../rules/intrinsic-gas.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { Journal } from '../../../state/journal/journal.ts'
 import { applyAuthorizations, authorityOf } from '../../block/authorizations.ts'
 import type { ExecutionContext } from '../../block/replay.ts'
+import { afterRefunds, higher } from '../../block/run-transaction.ts'
 import type { BlockEnv, EngineEnv } from '../../block-env.ts'
 import type { AccessRecorder, CallError, EngineFailure, EngineMessage, EngineResult } from '../../engine.ts'
 import { isPrecompile, type MovedPrecompiles } from '../../moved-precompiles.ts'
@@ -89,9 +90,7 @@ const isUnpriced = ({ gasPrice, maxFeePerGas }: CallMessage): boolean => (gasPri
 const priceOf = (message: CallMessage, { baseFeePerGas }: EngineEnv): bigint => {
   if (isUnpriced(message)) return baseFeePerGas
   const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
-  if (gasPrice !== undefined) return gasPrice
-  const price = baseFeePerGas + maxPriorityFeePerGas
-  return price < maxFeePerGas ? price : maxFeePerGas
+  return gasPrice ?? effectiveGasPrice({ maxFeePerGas, maxPriorityFeePerGas }, baseFeePerGas)
 }
 
 /** Loads the accounts that authorizations make delegate. */
@@ -151,9 +150,8 @@ const gasFields = ({ message, accessList, authorizations }: PreparedCall) => ({
 const callIntrinsicGas = (call: PreparedCall): bigint => intrinsicGas(gasFields(call), call.rules.intrinsic)
 
 /** Smallest gas the call can use. */
-export const callMinimumGas = (call: PreparedCall): bigint => {
-  return larger(callIntrinsicGas(call), floorGas(gasFields(call), call.rules.intrinsic))
-}
+export const callMinimumGas = (call: PreparedCall): bigint =>
+  higher(callIntrinsicGas(call), floorGas(gasFields(call), call.rules.intrinsic))
 
 /** Returns true when no code can run: the recipient has none, and gets none. */
 export const runsNoCode = ({ journal, message, rules, moves, authorizations }: PreparedCall): boolean =>
@@ -203,18 +201,14 @@ export const settleCall = (call: PreparedCall, result: EngineResult, gas: bigint
   const { gasUsed, refund, output, failure, spareGas } = result
   const minimum = callMinimumGas(call)
   const used = callIntrinsicGas(call) + gasUsed
-  const cap = used / call.rules.refundQuotient
-  const net = used - (refund < cap ? refund : cap)
   return {
-    gasUsed: larger(net, minimum),
-    peakGas: larger(used, minimum),
-    ...(spareGas !== undefined && { leastGas: larger(gas - spareGas, minimum) }),
+    gasUsed: higher(afterRefunds(used, refund, call.rules), minimum),
+    peakGas: higher(used, minimum),
+    ...(spareGas !== undefined && { leastGas: higher(gas - spareGas, minimum) }),
     output,
     failure,
   }
 }
-
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 /** Returns the error of a failed run. */
 export const callFailureError = ({ failure, output }: CallOutcome): CodedError<CallError> =>

@@ -8,7 +8,6 @@ import { packChanges } from '../../../state/update/pack-changes.ts'
 import { beginBlock, runPostExecution } from '../../block/block-run.ts'
 import { beginSystemContracts, type RunSystemCall, runSystemCall, SYSTEM_CONTRACTS } from '../../block/system-calls.ts'
 import type { BlockEnv } from '../../block-env.ts'
-import type { BlockExecution } from '../../executor-types.ts'
 import type { CallContext } from '../message/call-message.ts'
 import { applyOverrides } from '../message/state-overrides.ts'
 import { simulateCall } from './simulate-call.ts'
@@ -21,7 +20,7 @@ type BaseFeeParent = Parameters<typeof nextBaseFee>[0]
 interface Simulation {
   readonly context: CallContext
   readonly plan: SimulationPlan
-  readonly hashes: SimulatedHashes
+  readonly hashes: ReturnType<typeof createHashes>
   readonly meter: SimulationLimits
 }
 
@@ -35,22 +34,12 @@ const envOf = ({ context, plan, hashes }: Simulation, planned: PlannedBlock, par
   return { ...planned.env, params, baseFeePerGas, blockHash: number => hashes.at(number) }
 }
 
-interface Done {
-  readonly execution: BlockExecution
-  readonly calls: readonly SimulatedCall[]
-}
-
-/** Loads the accounts a block reads besides those of its calls. */
-const load = async ({ prefetch }: CallContext, addresses: readonly Hex[]): Promise<void> => {
-  for (const address of addresses) await prefetch?.code(address)
-}
-
 const runBlock = async (
   { context, plan, hashes, meter }: Simulation,
   journal: Journal,
   env: BlockEnv,
   planned: PlannedBlock,
-): Promise<Done> => {
+) => {
   const { engine, prefetch, interrupt } = context
   const run = beginBlock(env)
   const moves = await applyOverrides(journal, prefetch, planned.state, run.rules.precompiles)
@@ -60,12 +49,8 @@ const runBlock = async (
     ...{ interrupt, prefetch, moves },
   }
   const systemCall: RunSystemCall = call => runSystemCall(journal, env, engine, call, { prefetch })
-  await load(context, [
-    env.miner,
-    env.proposerReward,
-    env.foundation,
-    ...(run.rules.recordsBlockHashes ? SYSTEM_CONTRACTS : []),
-  ])
+  const contracts = run.rules.recordsBlockHashes ? SYSTEM_CONTRACTS : []
+  for (const address of [env.miner, env.proposerReward, env.foundation, ...contracts]) await prefetch?.code(address)
   // The contract of EIP-2935 stores the parent's hash.
   if (run.rules.recordsBlockHashes && journal.codeHash(HISTORY_ADDRESS) !== EMPTY_CODE_HASH)
     await hashes.find(env.number - 1)
@@ -106,7 +91,7 @@ export const simulateBlocks = async (
 ): Promise<readonly SimulatedBlock[]> => {
   const meter = new SimulationLimits(plan.gas, context.interrupt)
   const blocks: SimulatedBlock[] = []
-  const hashes = new SimulatedHashes({ ...plan.base, env: context.env }, blocks, hash, meter)
+  const hashes = createHashes({ base: plan.base, env: context.env }, blocks, hash, meter)
   const simulation = { context, plan, hashes, meter }
   let journal = new Journal(context.reader)
   let parent: BaseFeeParent = plan.base
@@ -120,44 +105,31 @@ export const simulateBlocks = async (
   return blocks
 }
 
-/** Block hashes for simulated blocks, whose own need roots of another thread: requested when read, for all blocks since at once. */
-class SimulatedHashes {
-  readonly #base: { readonly number: number; readonly hash: Hex; readonly env: BlockEnv }
-  readonly #blocks: readonly SimulatedBlock[]
-  readonly #hash: HashBlocks
-  readonly #meter: SimulationLimits
-  readonly #known: Hex[] = []
-
-  /** `blocks` grows during the simulation. */
-  constructor(
-    base: { readonly number: number; readonly hash: Hex; readonly env: BlockEnv },
-    blocks: readonly SimulatedBlock[],
-    hash: HashBlocks,
-    meter: SimulationLimits,
-  ) {
-    this.#base = base
-    this.#blocks = blocks
-    this.#hash = hash
-    this.#meter = meter
-  }
-
+/**
+ * Block hashes for simulated blocks, whose own need roots of another thread: requested when read, for all blocks since at once. `blocks` grows
+ * during the simulation.
+ */
+const createHashes = (
+  { base, env }: { readonly base: SimulationPlan['base']; readonly env: BlockEnv },
+  blocks: readonly SimulatedBlock[],
+  hash: HashBlocks,
+  meter: SimulationLimits,
+) => {
+  const known: Hex[] = []
   /** Returns a hash known synchronously; ZERO_HASH otherwise. */
-  at(number: number): Hex {
-    const { number: base, hash, env } = this.#base
-    if (number === base) return hash
-    return this.#known[number - base - 1] ?? env.blockHash(number)
+  const at = (number: number): Hex =>
+    number === base.number ? base.hash : (known[number - base.number - 1] ?? env.blockHash(number))
+  const request = async (number: number): Promise<Hex> => {
+    meter.hashed()
+    known.push(...(await hash(blocks.slice(known.length))))
+    return at(number)
   }
-
-  /** undefined: `at` knows it, or it is unknown. */
-  find(number: number): Promise<Hex> | undefined {
-    const index = number - this.#base.number - 1
-    if (index < this.#known.length || index >= this.#blocks.length) return undefined
-    return this.#find(number)
-  }
-
-  async #find(number: number): Promise<Hex> {
-    this.#meter.hashed()
-    this.#known.push(...(await this.#hash(this.#blocks.slice(this.#known.length))))
-    return this.at(number)
+  return {
+    at,
+    /** undefined: `at` knows it, or it is unknown. */
+    find(number: number): Promise<Hex> | undefined {
+      const index = number - base.number - 1
+      return index < known.length || index >= blocks.length ? undefined : request(number)
+    },
   }
 }

@@ -1,7 +1,7 @@
 import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
 import { Account, type Address } from '@ethereumjs/util'
 import { assert } from '@tandem/base/assert.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, trimZeros, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { uint64FromBigint } from '@tandem/base/uint64.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
@@ -17,16 +17,9 @@ const hashBytes = (hash: Hex): Uint8Array => {
 }
 
 /** EthereumJS stores words without leading zeros; zero is empty. */
-const shortWord = (word: Hex): Uint8Array => {
-  if (word === ZERO_HASH) return EMPTY_BYTES
-  const bytes = hexToBytes(word)
-  let start = 0
-  while (bytes[start] === 0) start++
-  return start === 0 ? bytes : bytes.subarray(start)
-}
+const shortWord = (word: Hex): Uint8Array => (word === ZERO_HASH ? EMPTY_BYTES : trimZeros(hexToBytes(word)))
 
-const wordFrom = (bytes: Uint8Array): Hex =>
-  bytes.byteLength === 32 ? bytesToHex(bytes) : `0x${bytesToHex(bytes).slice(2).padStart(64, '0')}`
+const wordFrom = (bytes: Uint8Array): Hex => `0x${bytesToHex(bytes).slice(2).padStart(64, '0')}`
 
 /** Adapter of a journal, checkpoints too, to EthereumJS' state interface; functions of the trie, its roots and proofs are rejected. */
 export class EthereumJsStateAdapter implements StateManagerInterface {
