@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { asBuffer, bytesEqual, bytesToBigint, bytesToHex, concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
 import { firstWorking } from '../first-working.ts'
-import { g1Bytes, g1From, g2Bytes, g2From, loadMcl, type Mcl } from './mcl.ts'
+import { type G1, type G2, g1Bytes, g1From, g2Bytes, g2From, loadMcl, type Mcl } from './mcl.ts'
 import { type BlsPoints, FIELD_BYTES, G1_BYTES, G2_BYTES, isInfinity } from './points.ts'
 
 /** In order of preference: native code, WebAssembly (a third of its speed). */
@@ -70,25 +70,24 @@ const decompressG1 = (mcl: Mcl, bytes: Uint8Array): Uint8Array | undefined => {
   return g1From(mcl, point).isValidOrder() ? point : undefined
 }
 
+const isInSubgroup = (point: G1 | G2): boolean => point.isValid() && point.isValidOrder()
+
+const sumOf = <Point extends G1 | G2>(mcl: Mcl, left: Point, right: Point): Point | undefined =>
+  left.isValid() && right.isValid() ? mcl.add(left, right) : undefined
+
 /** Points by mcl in WebAssembly. */
 export const createMclPoints = (mcl: Mcl): BlsPoints => ({
   name: 'mcl-wasm',
   addG1(a, b) {
-    const [left, right] = [g1From(mcl, a), g1From(mcl, b)]
-    return left.isValid() && right.isValid() ? g1Bytes(mcl.add(left, right)) : undefined
+    const sum = sumOf(mcl, g1From(mcl, a), g1From(mcl, b))
+    return sum && g1Bytes(sum)
   },
   addG2(a, b) {
-    const [left, right] = [g2From(mcl, a), g2From(mcl, b)]
-    return left.isValid() && right.isValid() ? g2Bytes(mcl.add(left, right)) : undefined
+    const sum = sumOf(mcl, g2From(mcl, a), g2From(mcl, b))
+    return sum && g2Bytes(sum)
   },
-  isInG1(bytes) {
-    const point = g1From(mcl, bytes)
-    return point.isValid() && point.isValidOrder()
-  },
-  isInG2(bytes) {
-    const point = g2From(mcl, bytes)
-    return point.isValid() && point.isValidOrder()
-  },
+  isInG1: bytes => isInSubgroup(g1From(mcl, bytes)),
+  isInG2: bytes => isInSubgroup(g2From(mcl, bytes)),
   decompressG1: bytes => decompressG1(mcl, bytes),
 })
 

@@ -29,6 +29,13 @@ const fieldBytes = (element: InstanceType<Mcl['Fp']>): Uint8Array => element.ser
 const part = (point: Uint8Array, index: number): Uint8Array =>
   point.subarray(index * FIELD_BYTES, (index + 1) * FIELD_BYTES)
 
+const pairFrom = (mcl: Mcl, bytes: Uint8Array, at: number) => {
+  const element = new mcl.Fp2()
+  element.set_a(fieldFrom(mcl, part(bytes, at)))
+  element.set_b(fieldFrom(mcl, part(bytes, at + 1)))
+  return element
+}
+
 /** Creates a point of the curve over Fp from its coordinates, below the prime; the curve equation is not checked. */
 export const g1From = (mcl: Mcl, bytes: Uint8Array): G1 => {
   const point = new mcl.G1()
@@ -45,14 +52,8 @@ export const g1From = (mcl: Mcl, bytes: Uint8Array): G1 => {
 export const g2From = (mcl: Mcl, bytes: Uint8Array): G2 => {
   const point = new mcl.G2()
   if (isInfinity(bytes)) return point
-  const pair = (at: number) => {
-    const element = new mcl.Fp2()
-    element.set_a(fieldFrom(mcl, part(bytes, at)))
-    element.set_b(fieldFrom(mcl, part(bytes, at + 1)))
-    return element
-  }
-  point.setX(pair(0))
-  point.setY(pair(2))
+  point.setX(pairFrom(mcl, bytes, 0))
+  point.setY(pairFrom(mcl, bytes, 2))
   const one = new mcl.Fp2()
   one.setInt(1, 0)
   point.setZ(one)
@@ -63,12 +64,7 @@ export const g2From = (mcl: Mcl, bytes: Uint8Array): G2 => {
 export const mapToG1 = (mcl: Mcl, bytes: Uint8Array): G1 => fieldFrom(mcl, bytes).mapToG1()
 
 /** Maps an element of Fp2, each part below the prime, to the subgroup of G2. */
-export const mapToG2 = (mcl: Mcl, bytes: Uint8Array): G2 => {
-  const element = new mcl.Fp2()
-  element.set_a(fieldFrom(mcl, part(bytes, 0)))
-  element.set_b(fieldFrom(mcl, part(bytes, 1)))
-  return element.mapToG2()
-}
+export const mapToG2 = (mcl: Mcl, bytes: Uint8Array): G2 => pairFrom(mcl, bytes, 0).mapToG2()
 
 /** Coordinates of a point. */
 export const g1Bytes = (point: G1): Uint8Array => {

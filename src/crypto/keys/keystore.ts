@@ -7,22 +7,6 @@ import { KEY_LIMITS } from '../../config/limits/keys.ts'
 import { keccak256 } from '../hash.ts'
 import { addressFromPrivateKey, isScalar } from '../signature.ts'
 
-/** Private key encrypted with a password: Web3 Secret Storage, version 3, as written by geth, ethers and Foundry. */
-interface Keystore {
-  readonly version: 3
-  readonly id: string
-  /** Without 0x, as the format requires. */
-  readonly address: string
-  readonly crypto: {
-    readonly cipher: 'aes-128-ctr'
-    readonly cipherparams: { readonly iv: string }
-    readonly ciphertext: string
-    readonly kdf: 'scrypt'
-    readonly kdfparams: ScryptParams
-    readonly mac: string
-  }
-}
-
 interface ScryptParams {
   readonly n: number
   readonly r: number
@@ -48,12 +32,11 @@ const DERIVED_BYTES = 32
 const deriveScrypt = promisify<Uint8Array, Uint8Array, number, object, Buffer>(scrypt)
 const derivePbkdf2 = promisify(pbkdf2)
 
-/** Encrypts a 32-byte private key; the key itself is unchanged. */
-export const encryptKey = async (
-  privateKey: Uint8Array,
-  password: string,
-  options: EncryptOptions = {},
-): Promise<Keystore> => {
+/**
+ * Encrypts a 32-byte private key with a password: Web3 Secret Storage, version 3, as written by geth, ethers and Foundry. The key itself is
+ * unchanged.
+ */
+export const encryptKey = async (privateKey: Uint8Array, password: string, options: EncryptOptions = {}) => {
   assert(privateKey.byteLength === 32 && isScalar(privateKey), 'a private key is a number below the group order')
   const params = {
     n: options.scryptN ?? STANDARD_SCRYPT_N,
@@ -70,6 +53,7 @@ export const encryptKey = async (
     return {
       version: 3,
       id: randomUUID(),
+      // Without 0x, as the format requires.
       address: addressFromPrivateKey(privateKey).slice(2),
       crypto: {
         cipher: 'aes-128-ctr',

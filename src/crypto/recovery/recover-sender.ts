@@ -1,4 +1,4 @@
-import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
+import { asBuffer, bigintToBytes, concatBytes, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { keccak256Hex, keccak256PartsInto } from '../hash.ts'
 import { isLowS, isScalar, publicKeyToAddress, signatures } from '../signature.ts'
@@ -144,15 +144,12 @@ const readV = (raw: Uint8Array, field: number): number => {
   const start = starts[field]!
   if (length === 0) return 0
   if (length > 7 || raw[headers[field]!]! >= 0xc0 || raw[start] === 0) throw invalid('v fits no signature scheme')
-  const v = length < 7 ? asBuffer(raw).readUIntBE(start, length) : readSevenBytes(raw, start)
+  let v = 0
+  for (let at = start; at < start + length; at++) v = v * 256 + raw[at]!
   // Chain ids are numbers here, and v must be exact.
   if (v > Number.MAX_SAFE_INTEGER) throw invalid('v fits no signature scheme')
   return v
 }
-
-/** Buffer reads at most six bytes. */
-const readSevenBytes = (raw: Uint8Array, start: number): number =>
-  asBuffer(raw).readUIntBE(start, 6) * 256 + raw[start + 6]!
 
 const listHeader = (length: number): Uint8Array => {
   if (length < 56) return Uint8Array.of(0xc0 + length)
@@ -167,13 +164,10 @@ const listHeader = (length: number): Uint8Array => {
 const protection = (chainId: number): Uint8Array => {
   const kept = protections.get(chainId)
   if (kept !== undefined) return kept
-  const hex = chainId === 0 ? '' : chainId.toString(16)
-  const digits = Buffer.from(hex.length & 1 ? `0${hex}` : hex, 'hex')
-  const single = digits.byteLength === 1 && digits[0]! < 0x80
-  const tail = Buffer.concat([
-    single ? digits : Buffer.concat([Uint8Array.of(0x80 + digits.byteLength), digits]),
-    Uint8Array.of(0x80, 0x80),
-  ])
+  const digits = bigintToBytes(BigInt(chainId))
+  const isSingle = digits.byteLength === 1 && digits[0]! < 0x80
+  const prefix = isSingle ? EMPTY_BYTES : Uint8Array.of(0x80 + digits.byteLength)
+  const tail = concatBytes(prefix, digits, Uint8Array.of(0x80, 0x80))
   if (protections.size < KEPT_PROTECTIONS) protections.set(chainId, tail)
   return tail
 }
