@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Uint64 } from '@tandem/base/uint64.ts'
 import { type EvmFork, evmForkAt, isForkSince } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
@@ -90,18 +91,8 @@ const cache = new WeakMap<ChainParams, Map<EvmFork, ExecutionRules>>()
 
 /** Returns the rules of a block; cached per network. */
 export const executionRulesAt = (params: ChainParams, number: Uint64): ExecutionRules => {
-  const fork = evmForkAt(params.forks, number)
-  let byFork = cache.get(params)
-  if (byFork === undefined) {
-    byFork = new Map()
-    cache.set(params, byFork)
-  }
-  let rules = byFork.get(fork)
-  if (rules === undefined) {
-    rules = executionRules(fork, params)
-    byFork.set(fork, rules)
-  }
-  return rules
+  const byFork = getOrMake(cache, params, () => new Map<EvmFork, ExecutionRules>())
+  return getOrMake(byFork, evmForkAt(params.forks, number), fork => executionRules(fork, params))
 }
 
 /** Returns the gas that the work itself may use of all gas; undefined where the fixed part of the price is not paid. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32, type ZstdOptions, zstdCompress, zstdDecompress, zstdDecompressSync } from 'node:zlib'
 import { asBuffer, bytesToHex } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { storeError } from './errors.ts'
@@ -311,10 +312,6 @@ export class Segments {
   }
 
   #shared(name: string, read: () => Promise<Buffer>): Promise<Buffer> {
-    const under = this.#reads.get(name)
-    if (under) return under
-    const begun = read().finally(() => this.#reads.delete(name))
-    this.#reads.set(name, begun)
-    return begun
+    return getOrMake(this.#reads, name, () => read().finally(() => this.#reads.delete(name)))
   }
 }

@@ -1,5 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { PROOF_CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { ChainParams } from '../../config/networks.ts'
@@ -35,11 +36,9 @@ export class ProofRows {
 
   /** State of the proof chain at a final tip; zero means no header. */
   stateAt(tipId: Hex): ProofState {
-    const kept = this.#states.get(tipId)
-    if (kept !== undefined) return kept
-    const state = tipId === ZERO_HASH ? firstProofState(this.#params) : this.#read(tipId)
-    this.#states.set(tipId, state)
-    return state
+    return getOrMake(this.#states, tipId, () =>
+      tipId === ZERO_HASH ? firstProofState(this.#params) : this.#read(tipId),
+    )
   }
 
   /** Returns the coinbases of the newest headers up to a final tip; undefined where the node has not all of them, as below a snapshot. */

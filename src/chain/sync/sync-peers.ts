@@ -1,3 +1,4 @@
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { SYNC_LIMITS } from '../../config/limits/sync.ts'
 
@@ -63,10 +64,6 @@ export class SyncPeers {
   }
 
   #of(peer: string): Record {
-    const kept = this.#records.get(peer)
-    if (kept !== undefined) return kept
-    const record: Record = { open: 0, hasDelivered: false, holdMs: 0, heldUntilMs: 0 }
-    this.#records.set(peer, record)
-    return record
+    return getOrMake(this.#records, peer, () => ({ open: 0, hasDelivered: false, holdMs: 0, heldUntilMs: 0 }))
   }
 }

@@ -1,3 +1,4 @@
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { SignedHead } from '../../primitives/consensus/message.ts'
 import type { Committee } from '../committee.ts'
 import { type Evidence, isAmnesia, isConflict, isUnjustified, isWrongProposer } from './evidence.ts'
@@ -73,16 +74,12 @@ export class EvidenceDetector {
   }
 
   #heightOf(number: number): HeightStatements {
-    const height = this.#heights.get(number) ?? { round: 0, members: new Map() }
-    this.#heights.set(number, height)
-    return height
+    return getOrMake(this.#heights, number, () => ({ round: 0, members: new Map() }))
   }
 
   #saidBy({ number, sender }: { readonly number: number; readonly sender: number }): MemberStatements {
     const { members } = this.#heightOf(number)
-    const said = members.get(sender) ?? { statements: new Map(), accused: false }
-    members.set(sender, said)
-    return said
+    return getOrMake(members, sender, () => ({ statements: new Map(), accused: false }))
   }
 
   /**

@@ -1,4 +1,5 @@
 import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { withoutTrailing } from '@tandem/base/text.ts'
 import type { CouncilMember } from '../../config/genesis/genesis.ts'
@@ -93,13 +94,8 @@ export const commitRecord = (before: Hex, { number, cycle, council }: RecordRows
 }
 
 /** Slot with the number of the block whose evidence jailed a validator; zero: none did. */
-export const jailedAtSlot = (validator: Hex): Hex => {
-  const kept = jailedAtSlots.get(validator)
-  if (kept !== undefined) return kept
-  const slot = mappingSlot(validator, JAILED_AT)
-  jailedAtSlots.set(validator, slot)
-  return slot
-}
+export const jailedAtSlot = (validator: Hex): Hex =>
+  getOrMake(jailedAtSlots, validator, () => mappingSlot(validator, JAILED_AT))
 /** Slots of the validators looked up last: each block looks up its proposer's. */
 const jailedAtSlots = new Lru<Hex, Hex>(COUNCIL_BOUNDS.members)
 

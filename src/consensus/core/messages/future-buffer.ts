@@ -1,3 +1,4 @@
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { SignedMessage } from '../../../primitives/consensus/message.ts'
 
 /** Fields that identify a message among others. */
@@ -71,12 +72,7 @@ export class FutureBuffer {
   }
 
   #messagesOf(number: number): Map<string, SignedMessage> {
-    let messages = this.#heights.get(number)
-    if (messages === undefined) {
-      messages = new Map()
-      this.#heights.set(number, messages)
-    }
-    return messages
+    return getOrMake(this.#heights, number, () => new Map())
   }
 
   #evictBeyond(number: number): boolean {

@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Commit, Prepare } from '../../../primitives/consensus/vote.ts'
 
 /** Votes by round and sender, counted by block. The first vote of a sender in a round counts. */
@@ -7,11 +8,7 @@ export class VoteSet<V extends Prepare | Commit> {
 
   /** Adds a vote; returns true when it is the sender's first in its round. */
   add(vote: V): boolean {
-    let votes = this.#rounds.get(vote.round)
-    if (votes === undefined) {
-      votes = new Map()
-      this.#rounds.set(vote.round, votes)
-    }
+    const votes = getOrMake(this.#rounds, vote.round, () => new Map())
     if (votes.has(vote.sender)) return false
     votes.set(vote.sender, vote)
     return true
