@@ -32,19 +32,13 @@ const createFourByteTracer = ({ memory }: TracerContext): Tracer => {
   }
 }
 
-const NOOP: Tracer = { result: () => ['{}'] }
-
 /** Runs several tracers at once; the result has theirs by name. */
 const createMuxTracer = ({ tracers }: MuxConfig, parts: TracerContext): Tracer => {
   const all = tracers.map(config => ({ name: config.name, tracer: createTracer(config, parts) }))
   return {
     begin: (transaction, state) => all.forEach(({ tracer }) => void tracer.begin?.(transaction, state)),
     enter: frame => all.forEach(({ tracer }) => void tracer.enter?.(frame)),
-    watches: all.some(({ tracer }) => tracer.watches === 'all')
-      ? 'all'
-      : all.some(({ tracer }) => tracer.watches === 'named')
-        ? 'named'
-        : 'none',
+    watches: (['all', 'named'] as const).find(kind => all.some(({ tracer }) => tracer.watches === kind)) ?? 'none',
     before: step => all.forEach(({ tracer }) => void tracer.before?.(step)),
     step: step => all.forEach(({ tracer }) => void tracer.step?.(step)),
     log: log => all.forEach(({ tracer }) => void tracer.log?.(log)),
@@ -62,24 +56,19 @@ const createMuxTracer = ({ tracers }: MuxConfig, parts: TracerContext): Tracer =
   }
 }
 
-/** Creates a tracer; one per transaction. */
-export const createTracer = (config: TracerConfig, parts: TracerContext): Tracer => {
-  switch (config.name) {
-    case 'structLogger':
-      return createStructLogger(config, parts)
-    case 'callTracer':
-      return createCallTracer(config, parts)
-    case 'flatCallTracer':
-      return createFlatCallTracer(config, parts)
-    case 'prestateTracer':
-      return createPrestateTracer(config, parts)
-    case '4byteTracer':
-      return createFourByteTracer(parts)
-    case 'consoleTracer':
-      return createConsoleTracer(parts)
-    case 'noopTracer':
-      return NOOP
-    case 'muxTracer':
-      return createMuxTracer(config, parts)
-  }
+type Create<Config> = (config: Config, parts: TracerContext) => Tracer
+
+const TRACERS: { readonly [Name in TracerConfig['name']]: Create<Extract<TracerConfig, { readonly name: Name }>> } = {
+  structLogger: createStructLogger,
+  callTracer: createCallTracer,
+  flatCallTracer: createFlatCallTracer,
+  prestateTracer: createPrestateTracer,
+  '4byteTracer': (_, parts) => createFourByteTracer(parts),
+  consoleTracer: (_, parts) => createConsoleTracer(parts),
+  noopTracer: () => ({ result: () => ['{}'] }),
+  muxTracer: createMuxTracer,
 }
+
+/** Creates a tracer; one per transaction. */
+export const createTracer: Create<TracerConfig> = (config, parts) =>
+  (TRACERS[config.name] as Create<TracerConfig>)(config, parts)

@@ -1,7 +1,6 @@
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Backpressure } from '../tracer.ts'
 import type { TraceError } from './config.ts'
-import type { TraceOutput } from './tracer-context.ts'
 
 interface JsonSinkOptions {
   /** Receives a piece of the text, which the sink no longer uses. */
@@ -13,7 +12,7 @@ interface JsonSinkOptions {
 }
 
 /** JSON output to a reader: collected into chunks, paused when the reader is slow, and closed properly when its producer fails midway. */
-export class JsonSink implements TraceOutput, Backpressure {
+export class JsonSink implements Backpressure {
   readonly #options: JsonSinkOptions
   readonly #open: { pending: string | undefined; readonly closer: string }[] = []
   #text = ''
@@ -64,10 +63,12 @@ export class JsonSink implements TraceOutput, Backpressure {
     if (this.#text.length >= chunkChars) this.flush()
   }
 
+  /** Opens an object or array to be ended by `closer`; nothing is written before its first content. */
   nest(opener: string, closer: string): void {
     this.#open.push({ pending: opener, closer })
   }
 
+  /** Ends the innermost one, with `text` instead of its closer if given. */
   close(text?: string): void {
     const closer = text ?? this.#open.at(-1)?.closer ?? ''
     this.write(closer)

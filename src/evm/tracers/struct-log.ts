@@ -6,7 +6,7 @@ import { REASON } from '../failure-reasons.ts'
 import { type OpcodeShape, SHAPES } from '../opcodes.ts'
 import type { FrameEnd, Step, Tracer } from '../tracer.ts'
 import type { StructLogConfig } from './config.ts'
-import { dataJson, type TraceOutput, type TracerContext } from './tracer-context.ts'
+import { dataJson, type TracerContext } from './tracer-context.ts'
 
 const WORD_DIGITS = 64
 const ZERO_WORD = `"${toWord(0n)}"`
@@ -104,7 +104,7 @@ export const createStructLogger = (config: StructLogConfig, { output }: TracerCo
     step(step) {
       if (config.limit !== 0 && steps >= config.limit) return
       assert(state !== undefined, 'a trace begins before its steps')
-      writeItem(output, steps++, line(step, shown ?? before(step, state)))
+      output.write(`${steps++ === 0 ? '' : ','}${line(step, shown ?? before(step, state))}`)
       shown = undefined
     },
     exit(frame) {
@@ -122,6 +122,3 @@ export const createStructLogger = (config: StructLogConfig, { output }: TracerCo
     },
   }
 }
-
-const writeItem = (output: TraceOutput, index: number, text: string): void =>
-  output.write(index === 0 ? text : `,${text}`)

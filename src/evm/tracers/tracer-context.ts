@@ -1,15 +1,7 @@
 import { asBuffer } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { TraceError } from './config.ts'
-
-/** Output for parts that a tracer need not keep. */
-export interface TraceOutput {
-  write(text: string): void
-  /** Opens an object or array to be ended by `closer`; nothing is written before its first content. */
-  nest(opener: string, closer: string): void
-  /** Ends the innermost one, with `text` instead of its closer if given. */
-  close(text?: string): void
-}
+import type { JsonSink } from './json-sink.ts'
 
 /** Counts the memory of tracers. Throws TRACE_TOO_LARGE. */
 export interface MemoryCounter {
@@ -17,7 +9,8 @@ export interface MemoryCounter {
 }
 
 export interface TracerContext {
-  readonly output: TraceOutput
+  /** For parts that a tracer need not keep. */
+  readonly output: Pick<JsonSink, 'write' | 'nest' | 'close'>
   readonly memory: MemoryCounter
 }
 

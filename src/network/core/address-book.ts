@@ -2,6 +2,7 @@ import { isLoopbackAddress, subscriberOf, wideGroupsOf } from '@tandem/base/addr
 import type { Hex } from '@tandem/base/bytes.ts'
 import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { drawn } from '@tandem/base/random.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 
 /** Record of a node's address, signed with its node key (identity/peer-record.ts). */
@@ -19,17 +20,7 @@ export interface PeerRecord {
   readonly bytes: Uint8Array
 }
 
-/** Newest records of one host and of one validator, and the limits of NETWORK_LIMITS. */
-type AddressBookLimits = Readonly<
-  Record<
-    | ('perHost' | 'perValidator' | 'bucketRecords')
-    | ('newBuckets' | 'triedBuckets' | 'bucketsPerSource' | 'bucketsPerNetwork'),
-    number
-  >
->
-
 interface AddressBookOptions {
-  readonly limits: AddressBookLimits
   /** Random text of this process: nobody else can tell which bucket is whose. */
   readonly secret: string
   isMember(validator: Hex): boolean
@@ -144,7 +135,7 @@ export class AddressBook {
     const there = this.#hosts.get(subscriberOf(host))
     // Records of loopback addresses are those of the operator's own nodes.
     if (this.#isPinned(record) || isLoopbackAddress(host) || there === undefined || there.has(id)) return true
-    if (there.size < this.#options.limits.perHost) return true
+    if (there.size < NETWORK_LIMITS.recordsPerHost) return true
     const displaced = isAtHost ? [...there].find(other => !this.isTried(other) && !this.#isKept(other)) : undefined
     if (displaced === undefined) return false
     this.#evict(displaced)
@@ -154,7 +145,7 @@ export class AddressBook {
   /** Removes the oldest record of the same validator where there are enough; false: the record is the oldest itself. */
   #hasRoomForValidator({ id, validator, sequence }: PeerRecord): boolean {
     const others = validator === null ? [] : [...(this.#validators.get(validator) ?? [])].filter(other => other !== id)
-    if (others.length < this.#options.limits.perValidator) return true
+    if (others.length < NETWORK_LIMITS.recordsPerValidator) return true
     const [oldest] = others.toSorted((a, b) => (this.get(a)?.sequence ?? 0) - (this.get(b)?.sequence ?? 0))
     if (oldest === undefined || sequence < (this.get(oldest)?.sequence ?? 0)) return false
     this.#evict(oldest)
@@ -168,11 +159,11 @@ export class AddressBook {
 
   #add(entry: BookEntry): boolean {
     const { record, isTried } = entry
-    const { limits, random } = this.#options
+    const { random } = this.#options
     const bucket = this.#bucketOf(entry)
     const inBucket = this.#buckets.get(bucket) ?? new Set()
     const loose = [...inBucket].filter(id => !this.#isKept(id))
-    if (inBucket.size >= limits.bucketRecords && !this.#isPinned(record)) {
+    if (inBucket.size >= NETWORK_LIMITS.bucketRecords && !this.#isPinned(record)) {
       const evicted = loose[Math.min(loose.length - 1, Math.floor(random() * loose.length))]
       if (evicted === undefined) return false
       const former = this.#entries.get(evicted)
@@ -198,7 +189,7 @@ export class AddressBook {
   }
 
   #bucketOf({ record, source, isTried }: BookEntry): string {
-    const { newBuckets, triedBuckets, bucketsPerSource, bucketsPerNetwork } = this.#options.limits
+    const { newBuckets, triedBuckets, bucketsPerSource, bucketsPerNetwork } = NETWORK_LIMITS
     const network = networkOf(record.host)
     const [table, origin, buckets, reach, spread] = isTried
       ? ['tried', network, triedBuckets, bucketsPerNetwork, record.host]

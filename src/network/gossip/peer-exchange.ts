@@ -42,9 +42,7 @@ export class PeerExchange {
   constructor(options: PeerExchangeOptions) {
     this.#options = options
     const { hub, isMember, dialScheduler } = options
-    const { recordsPerHost: perHost, recordsPerValidator: perValidator } = NETWORK_LIMITS
     this.book = new AddressBook({
-      limits: { ...NETWORK_LIMITS, perHost, perValidator },
       secret: randomBytes(16).toString('hex'),
       isMember,
       isConnected: id => hub.peer(id) !== undefined,

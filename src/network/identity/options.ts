@@ -32,8 +32,6 @@ export interface NetworkOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics?: Metrics
-  /** Returns numbers between 0 and 1. */
-  readonly random?: () => number
   /** Replaces NETWORK_LIMITS. */
   readonly limits?: PeerLimits
 }

@@ -52,7 +52,7 @@ export const createNetworkCore = (
     discovers: options.discovers ?? true,
     logger: options.logger,
     /** Returns a number between 0 and 1. */
-    random: options.random ?? Math.random,
+    random: Math.random,
     clock: steadyTime(options.clock),
     channelIdentity: { key: options.nodeKey, domain: identity.domain },
     scores: new PeerScores({ ...limits, entries: limits.peerScores }),

@@ -36,18 +36,17 @@ export const chunksOf = ({
 }: Pick<SnapshotManifest, 'records' | 'accounts' | 'storages'>) =>
   storages.reduce((sum, { parts }) => sum + parts.length, records.length + accounts.length)
 
+/** Items of a manifest before and after its certificate. */
+const itemsOf = ({ format, header, records, proofState, accounts, storages }: SnapshotManifest) => ({
+  before: [encodeRlp(uintItem(format)), header],
+  after: [encodeRlp(records.map(hexToBytes)), encodeRlp(proofState), encodeParts(accounts), encodeStorages(storages)],
+})
+
 /** Id of a snapshot: keccak256 of its manifest without certificate, which may differ by node. Chunks are requested by it. */
-export const snapshotId = ({ format, header, records, proofState, accounts, storages }: SnapshotManifest): Hex =>
-  keccak256Hex(
-    encodeRlpList([
-      encodeRlp(uintItem(format)),
-      header,
-      encodeRlp(records.map(hexToBytes)),
-      encodeRlp(proofState),
-      encodeParts(accounts),
-      encodeStorages(storages),
-    ]),
-  )
+export const snapshotId = (manifest: SnapshotManifest): Hex => {
+  const { before, after } = itemsOf(manifest)
+  return keccak256Hex(encodeRlpList([...before, ...after]))
+}
 
 /** null: the peer has no snapshot. */
 export const manifestCodec: WireCodec<SnapshotManifest | null> = listCodec(
@@ -57,16 +56,10 @@ export const manifestCodec: WireCodec<SnapshotManifest | null> = listCodec(
 
 const EMPTY_LIST = Uint8Array.of(0xc0)
 
-export const encodeManifest = (manifest: SnapshotManifest): Uint8Array =>
-  encodeRlpList([
-    encodeRlp(uintItem(manifest.format)),
-    manifest.header,
-    encodeRlp(certificateItem(manifest.certificate)),
-    encodeRlp(manifest.records.map(hexToBytes)),
-    encodeRlp(manifest.proofState),
-    encodeParts(manifest.accounts),
-    encodeStorages(manifest.storages),
-  ])
+export const encodeManifest = (manifest: SnapshotManifest): Uint8Array => {
+  const { before, after } = itemsOf(manifest)
+  return encodeRlpList([...before, encodeRlp(certificateItem(manifest.certificate)), ...after])
+}
 
 const encodeStorages = (storages: SnapshotManifest['storages']): Uint8Array =>
   encodeRlpList(storages.map(({ owner, parts }) => encodeRlpList([encodeRlp(owner), encodeParts(parts)])))

@@ -4,11 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
 import { AddressBook, networkOf, type PeerRecord } from '../../../../src/network/core/address-book.ts'
 
-const limits = {
-  ...NETWORK_LIMITS,
-  perHost: NETWORK_LIMITS.recordsPerHost,
-  perValidator: NETWORK_LIMITS.recordsPerValidator,
-}
 const MEMBER: Hex = `0x${'aa'.repeat(20)}`
 
 const record = (id: string, host: string, parts: Partial<PeerRecord> = {}): PeerRecord => ({
@@ -24,7 +19,6 @@ const record = (id: string, host: string, parts: Partial<PeerRecord> = {}): Peer
 const makeBook = (seed = 1, connected: ReadonlySet<string> = new Set(), gone: string[] = []) => {
   const random = createRandom(seed)
   return new AddressBook({
-    limits,
     secret: `secret ${seed}`,
     isMember: validator => validator === MEMBER,
     isConnected: id => connected.has(id),
@@ -59,7 +53,7 @@ describe('an address book', () => {
       for (let index = 0; index < 80 * 64; index++)
         book.put(record(`false${index}`, `${index % 200}.${index >> 8}.${index & 255}.9`), source)
       const invented = book.entries().filter(({ record: { id } }) => id.startsWith('false'))
-      expect(invented.length).toBeLessThanOrEqual(limits.bucketsPerSource * limits.bucketRecords)
+      expect(invented.length).toBeLessThanOrEqual(NETWORK_LIMITS.bucketsPerSource * NETWORK_LIMITS.bucketRecords)
       expect(honest.slice(0, 20).every(({ id }) => book.isTried(id))).toBe(true)
       expect(honest.filter(({ id }) => book.get(id) !== undefined).length).toBeGreaterThan(50)
       // At most half of the records that it hands on may be invented while it knows as many tried ones.
@@ -86,13 +80,13 @@ describe('an address book', () => {
     for (let index = 0; index < 20_000; index++)
       book.put(record(`n${index}`, `${index % 223}.${index % 251}.${index & 255}.${index % 97}`), String(index % 400))
     expect(book.get('friend')).toBeDefined()
-    expect(book.size).toBeLessThanOrEqual(limits.newBuckets * limits.bucketRecords)
+    expect(book.size).toBeLessThanOrEqual(NETWORK_LIMITS.newBuckets * NETWORK_LIMITS.bucketRecords)
   })
 
   test('has few records of one host, and evicts what is told too much', () => {
     const book = makeBook()
     const kept = Array.from({ length: 768 }, (_, index) => book.put(record(`x${index}`, '8.8.8.8'), `${index}`))
-    expect(kept.filter(Boolean)).toHaveLength(limits.perHost)
+    expect(kept.filter(Boolean)).toHaveLength(NETWORK_LIMITS.recordsPerHost)
     expect(book.put(record('x0', '8.8.8.8', { sequence: 2 }), 's'), 'a newer one takes its own place').toBe(true)
     const local = Array.from({ length: 20 }, (_, index) => book.put(record(`l${index}`, '127.0.0.1'), '127.0.'))
     expect(local.every(Boolean), 'of the operator').toBe(true)
@@ -119,7 +113,7 @@ describe('an address book', () => {
       book.tried(`t${index}`)
     }
     const tried = book.entries().filter(({ isTried }) => isTried)
-    expect(tried.length).toBeLessThanOrEqual(limits.bucketsPerNetwork * limits.bucketRecords)
+    expect(tried.length).toBeLessThanOrEqual(NETWORK_LIMITS.bucketsPerNetwork * NETWORK_LIMITS.bucketRecords)
     expect(book.size).toBeGreaterThan(300)
   })
 
