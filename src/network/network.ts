@@ -277,19 +277,15 @@ export class Network {
     if (nowMs - this.#savedMs >= NETWORK_LIMITS.storeMs) void this.#save()
   }
 
-  /** Dialed peers of no special importance that have stayed longest: a restart begins with them, whoever crowds the address book. */
-  #anchors(): readonly string[] {
-    const { peers } = this.#parts
-    const outbound = peers.peers().filter(({ place }) => place === 'outbound')
-    return outbound.slice(0, NETWORK_LIMITS.anchors).map(({ id }) => id)
-  }
-
   #save(): Promise<void> {
     this.#savedMs = performance.now()
-    const { scores, records, identity, clock } = this.#parts
+    const { scores, records, identity, clock, peers } = this.#parts
+    // Dialed peers of no special importance that have stayed longest: a restart begins with them, whoever crowds the address book.
+    const outbound = peers.peers().filter(({ place }) => place === 'outbound')
+    const anchors = outbound.slice(0, NETWORK_LIMITS.anchors).map(({ id }) => id)
     return this.#store.save({
       scores: scores.entries(clock.nowMs()),
-      records: records.saved(this.#anchors()),
+      records: records.saved(anchors),
       sequence: identity.sequence,
     })
   }

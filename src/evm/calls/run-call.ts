@@ -13,6 +13,7 @@ import {
   callMinimumGas,
   callRecipient,
   checkValue,
+  offeredPrice,
   type PreparedCall,
   prepareCall,
   runCall,
@@ -29,12 +30,6 @@ export const call = async (context: CallContext, request: CallRequest): Promise<
   if (outcome.failure !== null) throw callFailureError(outcome)
   return { output: copyBytes(outcome.output), gasUsed: outcome.gasUsed }
 }
-
-export const estimateGas = async (context: CallContext, request: CallRequest): Promise<bigint> =>
-  findGasEstimate(await prepareCall(context, request))
-
-export const createAccessList = async (context: CallContext, request: CallRequest): Promise<AccessListResult> =>
-  findAccessList(await prepareCall(context, request))
 
 /** A run with a list may touch more than the run that made it; three rounds are usually enough. */
 const MAX_ROUNDS = 8
@@ -67,7 +62,8 @@ const failureText = ({ failure }: CallOutcome): string | undefined => {
 }
 
 /** Returns a message's access list and gas with it; lists only grow. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW. */
-const findAccessList = async (call: PreparedCall): Promise<AccessListResult> => {
+export const createAccessList = async (context: CallContext, request: CallRequest): Promise<AccessListResult> => {
+  const call = await prepareCall(context, request)
   const gas = callGas(call.message)
   checkValue(call)
   const excluded = new Set([call.message.from, callRecipient(call), ...call.rules.precompiles])
@@ -94,19 +90,12 @@ const ranOutOfGas = ({ failure }: CallOutcome): boolean =>
 
 /** Largest gas the sender can pay for; unlimited without a price. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER when it lacks the value. */
 const affordableGas = (call: PreparedCall, highest: bigint): bigint => {
-  const { gasPrice, maxFeePerGas, value, from } = call.message
   checkValue(call)
-  const price = gasPrice ?? maxFeePerGas ?? 0n
+  const price = offeredPrice(call.message)
   if (price === 0n) return highest
-  const affordable = (call.journal.balance(from) - value) / price
+  const affordable = (call.journal.balance(call.message.from) - call.message.value) / price
   return affordable < highest ? affordable : highest
 }
-
-/** Balance of the sender, and what it pays for this much gas and the value. */
-const payment = ({ message, journal }: PreparedCall, gas: bigint) => ({
-  have: journal.balance(message.from),
-  want: message.value + gas * (message.gasPrice ?? message.maxFeePerGas ?? 0n),
-})
 
 const upperBound = ({ message, env, rules }: PreparedCall): bigint => {
   const named = message.gas !== undefined && message.gas >= TRANSACTION_GAS ? message.gas : env.gasLimit
@@ -132,13 +121,16 @@ const search = async (call: PreparedCall, low: bigint, high: bigint, guesses: re
 }
 
 /** Returns the smallest gas limit that succeeds. Throws GAS_REQUIRED_EXCEEDS_ALLOWANCE, INSUFFICIENT_BALANCE_FOR_TRANSFER, EXECUTION_*. */
-const findGasEstimate = async (call: PreparedCall): Promise<bigint> => {
+export const estimateGas = async (context: CallContext, request: CallRequest): Promise<bigint> => {
+  const call = await prepareCall(context, request)
   const bound = upperBound(call)
   const allowance = affordableGas(call, bound)
   const minimum = callMinimumGas(call)
   if (allowance < minimum) {
+    const { journal, message } = call
+    const [have, want] = [journal.balance(message.from), message.value + minimum * offeredPrice(message)]
     throw allowance < bound
-      ? callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', ...payment(call, minimum) })
+      ? callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', have, want })
       : callError({ code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE', allowance })
   }
   // The bytes alone determine the cost: no search is needed.

@@ -9,20 +9,13 @@ const GOODBYE_MS = 500
 
 type DialTarget = Pick<NodeAddress, 'host' | 'port'> & { readonly localAddress?: string }
 
-/** Opens a connection; rejects after a timeout. */
-export const dial = async (
-  target: DialTarget,
-  identity: ChannelIdentity,
-  signal: AbortSignal,
-): Promise<SecureChannel> => {
-  const socket = openSocket(target)
-  socket.on('error', ignore)
-  socket.setNoDelay(true)
-  const timer = setTimeout(() => socket.destroy(), NETWORK_LIMITS.dialMs)
-  const stop = () => socket.destroy()
-  signal.addEventListener('abort', stop)
+const ignore = () => {}
+
+/** Waits for the channel of a socket, which is closed when there is none within `ms`. */
+const secured = async (socket: Socket, opening: Promise<SecureChannel>, ms: number): Promise<SecureChannel> => {
+  const timer = setTimeout(() => socket.destroy(), ms)
   try {
-    const channel = await openChannel(socket, identity)
+    const channel = await opening
     if (socket.destroyed) throw new Error('closed')
     return channel
   } catch (error) {
@@ -30,11 +23,19 @@ export const dial = async (
     throw error
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
   }
 }
 
-const ignore = () => {}
+/** Opens a connection; rejects after a timeout. */
+export const dial = (target: DialTarget, identity: ChannelIdentity, signal: AbortSignal): Promise<SecureChannel> => {
+  const socket = openSocket(target)
+  socket.on('error', ignore)
+  socket.setNoDelay(true)
+  const stop = () => socket.destroy()
+  signal.addEventListener('abort', stop)
+  const dialed = secured(socket, openChannel(socket, identity), NETWORK_LIMITS.dialMs)
+  return dialed.finally(() => signal.removeEventListener('abort', stop))
+}
 
 export interface Listener {
   readonly host: string
@@ -69,7 +70,9 @@ export const listen = async (
       accepted.delete(socket)
       leave()
     })
-    void accept(socket, identity, events, leave)
+    secured(socket, acceptChannel(socket, identity), events.handshakeMs)
+      .then(channel => events.secured(channel, leave))
+      .catch(() => socket.destroy())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', error => reject(listenError(host, port, error)))
@@ -88,23 +91,6 @@ export const listen = async (
           resolve()
         })
       }),
-  }
-}
-
-const accept = async (
-  socket: Socket,
-  identity: ChannelIdentity,
-  events: ListenerEvents,
-  leave: () => void,
-): Promise<void> => {
-  const timer = setTimeout(() => socket.destroy(), events.handshakeMs)
-  try {
-    const channel = await acceptChannel(socket, identity)
-    if (!socket.destroyed) events.secured(channel, leave)
-  } catch {
-    socket.destroy()
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -60,7 +60,7 @@ export interface CallOutcome {
 
 /** Returns the block as the call sees it. Without a price its base fee is 0, as in geth: no price is below the base fee of its block. */
 const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides | undefined): EngineEnv => {
-  const base = isUnpriced(message) ? unpricedEnv(env) : env
+  const base = offeredPrice(message) === 0n ? unpricedEnv(env) : env
   if (overrides === undefined) return base
   const { blobBaseFeePerGas, ...fields } = overrides
   return { ...base, ...fields, ...blobsWith(base, blobBaseFeePerGas) }
@@ -84,11 +84,12 @@ const unpricedEnvs = new WeakMap<BlockEnv, BlockEnv>()
 /** One object per block, since engines keep what they derive from it. */
 const unpricedEnv = (env: BlockEnv): BlockEnv => getOrMake(unpricedEnvs, env, () => ({ ...env, baseFeePerGas: 0n }))
 
-const isUnpriced = ({ gasPrice, maxFeePerGas }: CallMessage): boolean => (gasPrice ?? maxFeePerGas ?? 0n) === 0n
+/** Most wei per unit of gas that a call pays; 0: it pays nothing. */
+export const offeredPrice = ({ gasPrice, maxFeePerGas = 0n }: CallMessage): bigint => gasPrice ?? maxFeePerGas
 
 /** Returns GASPRICE: the offered price, or the base fee set by a block override. */
 const priceOf = (message: CallMessage, { baseFeePerGas }: EngineEnv): bigint => {
-  if (isUnpriced(message)) return baseFeePerGas
+  if (offeredPrice(message) === 0n) return baseFeePerGas
   const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
   return gasPrice ?? effectiveGasPrice({ maxFeePerGas, maxPriorityFeePerGas }, baseFeePerGas)
 }

@@ -12,7 +12,7 @@ import { overlayReader } from '../../../state/overlay-reader.ts'
 import type { StateChanges } from '../../../state/update/state-update.ts'
 import { Store } from '../../../storage/store.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
-import type { Engine, Interrupt } from '../../engine.ts'
+import type { Interrupt } from '../../engine.ts'
 import { loadEngine } from '../../engines/select-engine.ts'
 import { dropIdleMachines, forgetDroppedMachines, machineBytes } from '../../engines/wasm/pool.ts'
 import { createPrefetchedReader } from '../../prefetched-reader.ts'
@@ -21,7 +21,7 @@ import { call, createAccessList, estimateGas } from '../run-call.ts'
 import { simulateBlocks } from '../simulate/simulate-blocks.ts'
 import type { HashBlocks } from '../simulate/types.ts'
 import { createSliceScheduler } from './slice-scheduler.ts'
-import { createStateCache, type OpenedState } from './state-cache.ts'
+import { createStateCache } from './state-cache.ts'
 import {
   type CallAnswer,
   type CallJob,
@@ -42,21 +42,23 @@ const isBeyondMemory = (): boolean => {
   return getHeapStatistics().used_heap_size > CALL_LIMITS.heapUsedBytes
 }
 
+/** Returns the memory of past calls to the system. */
+const releaseMemory = (): void => {
+  dropIdleMachines()
+  collectGarbage()
+  forgetDroppedMachines()
+}
+
 /** Returns true when the running calls exceed their memory, also after a garbage collection: the current one is then stopped. */
 const isStarved = (): boolean => {
   if (!isBeyondMemory()) return false
-  dropIdleMachines()
-  collectGarbage()
-  forgetDroppedMachines()
+  releaseMemory()
   return isBeyondMemory()
 }
 
-/** Returns the memory of past calls to the system; called when no call runs. */
-const releaseMemory = (): void => {
-  if (externalBytes() + machineBytes() < CALL_LIMITS.idleBytes) return
-  dropIdleMachines()
-  collectGarbage()
-  forgetDroppedMachines()
+/** Called when no call runs. */
+const releaseIdle = (): void => {
+  if (externalBytes() + machineBytes() >= CALL_LIMITS.idleBytes) releaseMemory()
 }
 
 /* Worker thread for calls, with its own store handle, in slices of EXECUTION_LIMITS.callSliceMs. */
@@ -109,24 +111,6 @@ const interruptFor = (served: ServedCall): Interrupt => {
   }
 }
 
-const contextOf = (
-  engine: Engine,
-  state: OpenedState,
-  env: BlockEnv,
-  overlay: StateChanges | undefined,
-  interrupt: Interrupt,
-): CallContext => {
-  const { reader, prefetch } =
-    state.sync === undefined ? createPrefetchedReader(state.async) : { reader: state.sync, prefetch: undefined }
-  return {
-    reader: overlay === undefined ? reader : overlayReader(reader, overlay),
-    prefetch,
-    env,
-    engine,
-    interrupt,
-  }
-}
-
 /** Requests the hashes of simulated blocks by the port of the call. */
 const hashesBy =
   (port: MessagePort | undefined): HashBlocks =>
@@ -166,7 +150,7 @@ const runNext = async (interrupt: Interrupt, served: ServedCall, work: () => Pro
   } finally {
     // The next call must not begin with the memory of one that was stopped for it.
     if (isBeyondMemory()) dropIdleMachines()
-    if (--open === 0) idleTimer = setTimeout(releaseMemory, CALL_LIMITS.idleStateMs).unref()
+    if (--open === 0) idleTimer = setTimeout(releaseIdle, CALL_LIMITS.idleStateMs).unref()
   }
 }
 
@@ -185,7 +169,10 @@ const start = async (): Promise<void> => {
       withState<CallAnswer>(job, state => {
         served.beat()
         const runKind = KINDS[job.kind] as Run<CallKind>
-        return runKind(contextOf(engine, state, env, overlay, interrupt), job.request, hashesBy(job.hashes))
+        const { reader: base, prefetch } =
+          state.sync === undefined ? createPrefetchedReader(state.async) : { reader: state.sync, prefetch: undefined }
+        const reader = overlay === undefined ? base : overlayReader(base, overlay)
+        return runKind({ reader, prefetch, env, engine, interrupt }, job.request, hashesBy(job.hashes))
       }),
     )
   }
