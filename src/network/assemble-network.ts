@@ -2,10 +2,10 @@ import { isLoopbackAddress } from '@tandem/base/address.ts'
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { NETWORK_LIMITS } from '../config/limits/network.ts'
 import type { NetworkSizes } from './core/metrics.ts'
-import { BlockGossip } from './gossip/block-gossip.ts'
+import { createBlockGossip } from './gossip/block-gossip.ts'
 import { ConsensusGossip } from './gossip/consensus-gossip.ts'
 import { Delegations } from './gossip/delegations.ts'
-import { Flood } from './gossip/flood.ts'
+import { createFlood } from './gossip/flood.ts'
 import { PeerExchange } from './gossip/peer-exchange.ts'
 import { createRequestServer } from './gossip/request-server.ts'
 import { TransactionGossip } from './gossip/transaction-gossip.ts'
@@ -80,9 +80,9 @@ const buildGossip = (
   const head = () => chain.head().number
   const delegations = new Delegations({ hub, domain, selfId, signer: validator, relays, head })
   const transactions = new TransactionGossip(hub, pool)
-  const blocks = new BlockGossip(hub, sync)
-  const evidence = new Flood(hub, 'evidence')
-  const proofs = new Flood(hub, 'proofHeader')
+  const blocks = createBlockGossip(hub, sync)
+  const evidence = createFlood(hub, 'evidence')
+  const proofs = createFlood(hub, 'proofHeader')
   const heard = (peer: Peer, { head, earliest }: Ping): void => {
     peer.earliest = earliest
     blocks.headMoved(peer, head)

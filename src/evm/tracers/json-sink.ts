@@ -78,13 +78,8 @@ export class JsonSink implements Backpressure {
   /** Ends after a failure: drops output that was not sent if that is all of it, else closes what has begun. */
   fail(): void {
     if (this.#bytes === 0) this.#text = ''
-    else this.#closeAll()
+    else for (const { pending, closer } of this.#open.toReversed()) if (pending === undefined) this.#text += closer
     this.#open.length = 0
-  }
-
-  /** Parts announced but not begun are omitted. */
-  #closeAll(): void {
-    for (const { pending, closer } of this.#open.toReversed()) if (pending === undefined) this.#text += closer
   }
 
   flush(): void {

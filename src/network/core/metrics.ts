@@ -1,12 +1,6 @@
 import type { Metrics } from '../../metrics/registry.ts'
 
-export interface NetworkSizes {
-  readonly inbound: number
-  readonly outbound: number
-  readonly validators: number
-  readonly pending: number
-  readonly known: number
-}
+export type NetworkSizes = Readonly<Record<'inbound' | 'outbound' | 'validators' | 'pending' | 'known', number>>
 
 /** Metrics of the network. */
 export type NetworkMetrics = ReturnType<typeof createNetworkMetrics>

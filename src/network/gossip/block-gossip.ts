@@ -15,52 +15,48 @@ export interface CommittedBlock extends BlockAnnouncement {
   encode(): Uint8Array
 }
 
-/** Gossip of committed blocks: hash and certificate to all, whole to the square root of non-members; members have consensus. */
-export class BlockGossip {
-  readonly #hub: PeerSet
-  readonly #sync: SyncPort | undefined
-
-  constructor(hub: PeerSet, sync: SyncPort | undefined) {
-    this.#hub = hub
-    this.#sync = sync
-  }
-
-  announce(committed: CommittedBlock): void {
-    const { number, hash, certificate } = committed
-    const lacking = this.#hub.peers().filter(peer => !peer.items.has(hash))
-    const nonMembers = lacking.filter(peer => !this.#hub.isNeighbour(peer))
-    const whole = new Set(shuffled(nonMembers, () => this.#hub.random()).slice(0, pushTargetCount(nonMembers.length)))
-    const name = encodeWireMessage('newBlockHash', { number, hash, certificate })
-    const block = whole.size > 0 ? encodeWireMessage('newBlock', { block: committed.encode(), certificate }) : undefined
-    for (const peer of lacking) {
-      peer.items.set(hash, true)
-      const isSent = block !== undefined && whole.has(peer) && peer.sendWire('newBlock', block)
-      if (!isSent) peer.sendWire('newBlockHash', name)
-    }
-  }
-
-  announced(peer: Peer, announcement: BlockAnnouncement): void {
-    this.#note(peer, announcement)
-    this.#sync?.onBlock(announcement, peer.id)
-  }
-
-  /** Throws BLOCK_MALFORMED when the block has no header. */
-  pushed(peer: Peer, { block, certificate }: SealedBlock): void {
-    const { header, hash } = decodeBlockHeader(block, BLOCK_BOUNDS.headerBytes)
-    const head = { number: header.number, hash }
-    this.#note(peer, head)
-    this.#sync?.onBlock({ ...head, certificate, block }, peer.id)
-  }
-
-  /** Records a head that a peer announced. */
-  headMoved(peer: Peer, head: PeerHead): void {
-    if (head.number === peer.head.number && head.hash === peer.head.hash) return
-    peer.head = head
-    this.#sync?.onHead?.(head, peer.id)
-  }
-
-  #note(peer: Peer, { number, hash }: PeerHead): void {
+/**
+ * Creates the gossip of committed blocks: hash and certificate to all, whole to the square root of non-members; members have consensus.
+ */
+export const createBlockGossip = (hub: PeerSet, sync: SyncPort | undefined) => {
+  const note = (peer: Peer, { number, hash }: PeerHead): void => {
     peer.items.set(hash, true)
     if (number > peer.head.number) peer.head = { number, hash }
+  }
+  return {
+    announce(committed: CommittedBlock): void {
+      const { number, hash, certificate } = committed
+      const lacking = hub.peers().filter(peer => !peer.items.has(hash))
+      const nonMembers = lacking.filter(peer => !hub.isNeighbour(peer))
+      const whole = new Set(shuffled(nonMembers, () => hub.random()).slice(0, pushTargetCount(nonMembers.length)))
+      const name = encodeWireMessage('newBlockHash', { number, hash, certificate })
+      const block =
+        whole.size > 0 ? encodeWireMessage('newBlock', { block: committed.encode(), certificate }) : undefined
+      for (const peer of lacking) {
+        peer.items.set(hash, true)
+        const isSent = block !== undefined && whole.has(peer) && peer.sendWire('newBlock', block)
+        if (!isSent) peer.sendWire('newBlockHash', name)
+      }
+    },
+
+    announced(peer: Peer, announcement: BlockAnnouncement): void {
+      note(peer, announcement)
+      sync?.onBlock(announcement, peer.id)
+    },
+
+    /** Throws BLOCK_MALFORMED when the block has no header. */
+    pushed(peer: Peer, { block, certificate }: SealedBlock): void {
+      const { header, hash } = decodeBlockHeader(block, BLOCK_BOUNDS.headerBytes)
+      const head = { number: header.number, hash }
+      note(peer, head)
+      sync?.onBlock({ ...head, certificate, block }, peer.id)
+    },
+
+    /** Records a head that a peer announced. */
+    headMoved(peer: Peer, head: PeerHead): void {
+      if (head.number === peer.head.number && head.hash === peer.head.hash) return
+      peer.head = head
+      sync?.onHead?.(head, peer.id)
+    },
   }
 }

@@ -31,8 +31,8 @@ const damaged = (reason: string, cause?: unknown) =>
 
 /** Records of both directions of one connection. */
 export class Records {
-  readonly #sending: RecordKey
-  readonly #receiving: RecordKey
+  readonly #sending: ReturnType<typeof recordKeys>
+  readonly #receiving: ReturnType<typeof recordKeys>
   readonly #length = new Uint8Array(LENGTH_BYTES)
   #lengthBytes = 0
   /** Record that is being received; undefined: its length is. */
@@ -42,14 +42,14 @@ export class Records {
   unfinishedSinceMs: number | null = null
 
   constructor(sendKey: Uint8Array, receiveKey: Uint8Array) {
-    this.#sending = new RecordKey(sendKey)
-    this.#receiving = new RecordKey(receiveKey)
+    this.#sending = recordKeys(sendKey)
+    this.#receiving = recordKeys(receiveKey)
   }
 
   seal(frame: Uint8Array): Uint8Array {
     const record = Buffer.allocUnsafe(LENGTH_BYTES + frame.byteLength + TAG_BYTES)
     record.writeUInt32BE(frame.byteLength + TAG_BYTES)
-    const { key, nonce } = this.#sending.next()
+    const { key, nonce } = this.#sending()
     const cipher = createCipheriv('aes-256-gcm', key, nonce)
     record.set(cipher.update(frame), LENGTH_BYTES)
     cipher.final()
@@ -93,7 +93,7 @@ export class Records {
   }
 
   #open(record: Uint8Array): Uint8Array {
-    const { key, nonce } = this.#receiving.next()
+    const { key, nonce } = this.#receiving()
     const end = record.byteLength - TAG_BYTES
     const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAuthTag(record.subarray(end))
     const frame = decipher.update(record.subarray(0, end))
@@ -106,19 +106,13 @@ export class Records {
   }
 }
 
-/** Key of one direction with the number of the next record. */
-class RecordKey {
-  #key: Uint8Array
-  #number = 0
-
-  constructor(key: Uint8Array) {
-    this.#key = key.slice(0, KEY_BYTES)
-  }
-
-  next(): { readonly key: Uint8Array; readonly nonce: Uint8Array } {
-    const number = this.#number++
-    if (number > 0 && number % RECORDS_PER_KEY === 0) this.#key = nextKey(this.#key)
-    return { key: this.#key, nonce: nonceOf(number) }
+/** Returns key and nonce of each record of one direction in turn. */
+const recordKeys = (first: Uint8Array) => {
+  let key = first.slice(0, KEY_BYTES)
+  let number = 0
+  return () => {
+    if (number > 0 && number % RECORDS_PER_KEY === 0) key = nextKey(key)
+    return { key, nonce: nonceOf(number++) }
   }
 }
 

@@ -3,18 +3,9 @@ import { Account, type Address } from '@ethereumjs/util'
 import { assert } from '@tandem/base/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, trimZeros, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { uint64FromBigint } from '@tandem/base/uint64.ts'
-import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
+import { EMPTY_ROOT } from '../../../state/account.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import type { Prefetcher } from '../../prefetched-reader.ts'
-
-const EMPTY_CODE_HASH_BYTES = hexToBytes(EMPTY_CODE_HASH)
-const EMPTY_ROOT_BYTES = hexToBytes(EMPTY_ROOT)
-
-const hashBytes = (hash: Hex): Uint8Array => {
-  if (hash === EMPTY_CODE_HASH) return EMPTY_CODE_HASH_BYTES
-  if (hash === EMPTY_ROOT) return EMPTY_ROOT_BYTES
-  return hexToBytes(hash)
-}
 
 /** EthereumJS stores words without leading zeros; zero is empty. */
 const shortWord = (word: Hex): Uint8Array => (word === ZERO_HASH ? EMPTY_BYTES : trimZeros(hexToBytes(word)))
@@ -60,12 +51,8 @@ export class EthereumJsStateAdapter implements StateManagerInterface {
     if (loading !== undefined) await loading
     const account = this.journal.account(key)
     if (account === undefined) return undefined
-    return new Account(
-      BigInt(account.nonce),
-      account.balance,
-      hashBytes(account.storageRoot),
-      hashBytes(account.codeHash),
-    )
+    const { nonce, balance, storageRoot, codeHash } = account
+    return new Account(BigInt(nonce), balance, hexToBytes(storageRoot), hexToBytes(codeHash))
   }
 
   /** Code and storage have their own calls: only nonce and balance of an account are written. */
@@ -142,7 +129,7 @@ export class EthereumJsStateAdapter implements StateManagerInterface {
 
   /** The VM calls it for each receipt before Byzantium, whose root is set afterwards (block/block-run.ts): a journal has no root. */
   async getStateRoot(): Promise<Uint8Array> {
-    return EMPTY_ROOT_BYTES
+    return hexToBytes(EMPTY_ROOT)
   }
 
   async setStateRoot(): Promise<void> {
