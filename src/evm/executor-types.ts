@@ -3,6 +3,7 @@ import type { FailedExecution } from '../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../primitives/receipt/internal-transfer.ts'
 import type { Receipt } from '../primitives/receipt/receipt.ts'
 import type { Transaction } from '../primitives/transaction/transaction.ts'
+import type { FeeSplit } from '../rules/money/fees.ts'
 import type { TransactionError } from '../rules/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
 import type { BlockEnv } from './block-env.ts'
@@ -69,14 +70,6 @@ export interface Credit {
   readonly amountWei: bigint
 }
 
-/** The block's fees in wei: burnt and credited parts. */
-interface BlockFees {
-  readonly burnt: bigint
-  readonly proposer: bigint
-  readonly miner: bigint
-  readonly foundation: bigint
-}
-
 /** Thrown by `execute` as CodedError: the proposal is invalid. */
 export interface InvalidTransactionError {
   readonly code: 'INVALID_TRANSACTION'
@@ -121,7 +114,8 @@ export interface BlockExecution {
   readonly failed?: readonly FailedExecution[]
   readonly gasUsed: bigint
   readonly logsBloom: Uint8Array
-  readonly fees: BlockFees
+  /** Wei. */
+  readonly fees: FeeSplit
   /** Requests of the block to the consensus layer (EIP-7685), where there is one (`env.beacon`) from Prague on. */
   readonly requests?: readonly Uint8Array[]
   /** Invalid candidates of `build`; empty from `execute`. */

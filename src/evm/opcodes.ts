@@ -156,13 +156,8 @@ const priceAt = (price: Price, place: number): number | undefined =>
     ? price
     : EVM_FORKS.slice(0, place + 1).reduce<number | undefined>((last, fork) => price[fork] ?? last, undefined)
 
-interface OpcodePrice {
-  readonly op: number
-  readonly price: number
-}
-
 /** Returns the opcodes of a fork with their fixed prices. */
-export const opcodesOf = (fork: EvmFork): readonly OpcodePrice[] => {
+export const opcodesOf = (fork: EvmFork): readonly { readonly op: number; readonly price: number }[] => {
   const place = EVM_FORKS.indexOf(fork)
   return ROWS.flatMap(([op, , , , prices]) => {
     const price = priceAt(prices, place)

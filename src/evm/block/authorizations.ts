@@ -11,12 +11,6 @@ import type { Journal } from '../../state/journal/journal.ts'
 /** Refund of an authorization whose account exists already: 25,000 - 12,500. */
 const EXISTING_ACCOUNT_REFUND = 12_500n
 
-interface AppliedAuthorizations {
-  /** Authorities, which become warm. */
-  readonly warm: readonly Hex[]
-  readonly refund: bigint
-}
-
 /** Signers that were recovered: estimates try a list many times, and a pooled one is executed later. */
 const recovered = new WeakMap<Authorization, Hex | null>()
 
@@ -27,12 +21,11 @@ export const authorityOf = (authorization: Authorization): Hex | undefined =>
     return undefinedIfCoded(() => recoverSender(authorizationBytes({ ...authorization, r, s })))?.from ?? null
   }) ?? undefined
 
-/** Sets the delegations of a type-4 transaction; an invalid authorization is skipped (EIP-7702). */
-export const applyAuthorizations = (
-  journal: Journal,
-  chainId: number,
-  list: readonly Authorization[],
-): AppliedAuthorizations => {
+/**
+ * Sets the delegations of a type-4 transaction; an invalid authorization is skipped (EIP-7702). Returns the refund, and the authorities,
+ * which become warm.
+ */
+export const applyAuthorizations = (journal: Journal, chainId: number, list: readonly Authorization[]) => {
   const warm: Hex[] = []
   let refund = 0n
   for (const authorization of list) {

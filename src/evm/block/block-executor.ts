@@ -2,7 +2,6 @@ import { assert } from '@tandem/base/assert.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import type { TransactionError } from '../../rules/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Interrupt } from '../engine.ts'
@@ -47,15 +46,6 @@ export interface TransactionRunner {
   systemCall(journal: Journal, env: BlockEnv): RunSystemCall
 }
 
-const invalid = (index: number, reason: TransactionError) =>
-  new CodedError<InvalidTransactionError>({ code: 'INVALID_TRANSACTION', index, reason })
-
-const executionFault = (index: number, { hash }: Transaction, fault: Error) =>
-  new CodedError<ExecutionFaultError>(
-    { code: 'EXECUTION_FAULT', index, hash, message: fault.message },
-    { cause: fault },
-  )
-
 /** Implements `Executor.execute` over a transaction runner. */
 export const executeBlock = async (
   runner: TransactionRunner,
@@ -75,7 +65,8 @@ export const executeBlock = async (
     const pause = pacer.check()
     if (pause !== undefined) await pause
     const reason = invalidReason(journal, run, tx)
-    if (reason !== undefined) throw invalid(index, reason)
+    if (reason !== undefined)
+      throw new CodedError<InvalidTransactionError>({ code: 'INVALID_TRANSACTION', index, reason })
     const loading = runner.prepare(tx, journal, run)
     if (loading !== undefined) await loading
     const until = gasUsed === undefined ? { shouldStop } : { shouldStop, gasLeft: gasUsed - run.gasUsed }
@@ -84,7 +75,10 @@ export const executeBlock = async (
     if (receipt === 'exceeded') throw gasUsedExceeded(index, gasUsed as bigint)
     if (receipt === 'interrupted') checkAborted(signal)
     assert(receipt !== 'interrupted', 'only the signal interrupts the execution of a proposal')
-    if ('fault' in receipt) throw executionFault(index, tx, receipt.fault)
+    if ('fault' in receipt) {
+      const detail = { code: 'EXECUTION_FAULT', index, hash: tx.hash, message: receipt.fault.message } as const
+      throw new CodedError<ExecutionFaultError>(detail, { cause: receipt.fault })
+    }
     const settled = receiptWithRoot(run, journal, receipt)
     addResult(run, tx, settled instanceof Promise ? await settled : settled)
     checkGasUsed(run, gasUsed)

@@ -6,7 +6,7 @@ import type { BlockInternalTransfer } from '../../primitives/receipt/internal-tr
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { type ExecutionRules, executionRulesAt } from '../../rules/execution-rules.ts'
-import { assignFees, type FeeSplit } from '../../rules/money/fees.ts'
+import { assignFees } from '../../rules/money/fees.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { EngineResult } from '../engine.ts'
@@ -86,12 +86,6 @@ const credit = (journal: Journal, credits: readonly Credit[]): void => {
   journal.endTransaction()
 }
 
-const feeCredits = (env: BlockEnv, fees: FeeSplit): readonly Credit[] => [
-  { address: env.proposerReward, amountWei: fees.proposer },
-  { address: env.miner, amountWei: fees.miner },
-  { address: env.foundation, amountWei: fees.foundation },
-]
-
 /** Pays shares of the fees, then the protocol's credits (docs/design/money.md#minting), which the block's transactions do not see. */
 const finishBlock = (
   run: BlockRun,
@@ -101,7 +95,11 @@ const finishBlock = (
 ): BlockExecution => {
   const { env, transactions, receipts, internal, failed, gasUsed } = run
   const shared = assignFees(run.feesWei, env.params.feeShares, env.miner)
-  credit(journal, feeCredits(env, shared))
+  credit(journal, [
+    { address: env.proposerReward, amountWei: shared.proposer },
+    { address: env.miner, amountWei: shared.miner },
+    { address: env.foundation, amountWei: shared.foundation },
+  ])
   credit(journal, credits)
   const fees = { ...shared, burnt: shared.burnt + run.blobGasUsed * (env.blobs?.baseFeePerGas ?? 0n) }
   const logsBloom = mergeBlooms(receipts.map(r => r.logsBloom))

@@ -1,14 +1,6 @@
 import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import type { BuildBudget } from '../executor-types.ts'
-import type { StopCondition } from './block-executor.ts'
-
-/** Run of a transaction that may be stopped. */
-interface Trial {
-  readonly until: StopCondition
-  /** Called once, when the run was stopped: returns the processor time that it took; of a light transaction, wall time. */
-  stopped(): number
-}
 
 /**
  * Time of a block under construction. Included transactions must end by `deadlineMs`, since all other nodes execute them too. Stopped
@@ -74,7 +66,7 @@ export class BuildTimer {
   }
 
   /** Starts a run now. Logs count with the time that they take after the run: for their receipt, the root of the receipts and the store. */
-  begin(isLight: boolean, allowanceMs: number): Trial {
+  begin(isLight: boolean, allowanceMs: number) {
     const { signal, nowMs, cpuMs = nowMs } = this.#budget
     const sinceMs = this.#nowMs
     const workMs = isLight ? nowMs : cpuMs
@@ -93,7 +85,8 @@ export class BuildTimer {
           awayMs += workMs() - leftMs
         },
       },
-      stopped: () => {
+      /** Called once, when the run was stopped: returns the processor time that it took; of a light transaction, wall time. */
+      stopped: (): number => {
         const ranMs = nowMs() - sinceMs
         const extraMs = Math.max(0, Math.min(ranMs, this.#trialMs))
         this.#deadlineMs += extraMs

@@ -67,5 +67,5 @@ export const createExecutor = ({ mode, logger, reproductionDir, engine }: Execut
   const engines = createEngineSource(engine)
   const own = createPlainExecutor(createEngineRunner(engines, logger), async () => void (await engines.load()))
   if (mode === 'wasm') return own
-  return createShadowExecutor(own, { logger, directory: reproductionDir ?? join(process.cwd(), 'shadow') })
+  return createShadowExecutor(own, logger, reproductionDir ?? join(process.cwd(), 'shadow'))
 }

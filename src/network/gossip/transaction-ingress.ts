@@ -75,13 +75,13 @@ export class TransactionIngress {
     if (slice.length > 0) void this.#admit(slice)
     if (this.#queue.isEmpty) return
     if (slice.length === NETWORK_LIMITS.lookedAtOnce) this.#lookSoon()
-    else this.#later ??= setTimeout(() => this.#lookAgain(), NETWORK_LIMITS.heldMs)
-  }
-
-  /** Quotas refill without any other event, so a timer resumes. */
-  #lookAgain(): void {
-    this.#later = undefined
-    this.#lookSoon()
+    else {
+      // Quotas refill without any other event, so a timer resumes.
+      this.#later ??= setTimeout(() => {
+        this.#later = undefined
+        this.#lookSoon()
+      }, NETWORK_LIMITS.heldMs)
+    }
   }
 
   #slice(): readonly Arrival[] {

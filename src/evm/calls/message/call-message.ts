@@ -24,13 +24,8 @@ export const callError = (detail: CallError): CodedError<CallError> => new Coded
 
 /** Context of a call. */
 export interface CallContext extends ExecutionContext {
-  /** Limits the gas that all runs of the call execute together; beyond it they throw GAS_BOUND_EXCEEDED. */
-  readonly executed?: GasMeter
-}
-
-/** Remaining gas; lowered by each run. */
-interface GasMeter {
-  left: bigint
+  /** Gas that all runs of the call may still execute together, lowered by each; beyond it they throw GAS_BOUND_EXCEEDED. */
+  readonly executed?: { left: bigint }
 }
 
 /** Prepared call: state and block overridden, the sender looked up. Runs leave the journal unchanged. */

@@ -17,21 +17,17 @@ import { checkCallChainId, prefetchAuthorities } from '../message/call-message.t
 import type { SimulationLimits } from './simulation-limits.ts'
 import type { SimulatedCall } from './types.ts'
 
-/** Defaults for absent members of a call. */
-interface TransactionDefaults {
-  readonly chainId: number
-  readonly nonce: Transaction['nonce']
-  readonly gasLimit: bigint
-}
-
 const typeOf = ({ gasPrice, accessList, authorizationList }: CallMessage): 0 | 1 | 2 | 4 => {
   if (authorizationList !== undefined) return 4
   if (gasPrice === undefined) return 2
   return accessList === undefined ? 0 : 1
 }
 
-/** Returns the transaction of a simulated call, with a zero signature and its usual hash; legacy with a legacy price, free without fees. */
-export const simulatedTransaction = (message: CallMessage, defaults: TransactionDefaults): Transaction => {
+/** Returns the transaction of a simulated call, with a zero signature and its usual hash; legacy with a legacy price, free without fees. `defaults`: of absent members. */
+export const simulatedTransaction = (
+  message: CallMessage,
+  defaults: Pick<Transaction, 'nonce' | 'gasLimit'> & { readonly chainId: number },
+): Transaction => {
   const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
   const unsigned: UnsignedTransaction = {
     type: typeOf(message),

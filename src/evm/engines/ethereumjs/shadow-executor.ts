@@ -14,11 +14,6 @@ import type { BlockEnv } from '../../block-env.ts'
 import type { BlockExecution, Credit, Executor, ShadowMismatchError } from '../../executor-types.ts'
 import { checkAborted } from '../../slice-clock.ts'
 
-interface ShadowOptions {
-  readonly logger: Logger
-  readonly directory: string
-}
-
 const attempt = async (journal: Journal, work: Promise<BlockExecution>): Promise<BlockOutcome> => {
   try {
     return { execution: await work, changes: journal.changes() }
@@ -32,7 +27,7 @@ const attempt = async (journal: Journal, work: Promise<BlockExecution>): Promise
  * Executes every block twice, by `own` and by the oracle, each on its own journal over the one passed in; then once more by
  * `own` on that one. The first difference is written to a file and thrown as SHADOW_MISMATCH: the node must stop.
  */
-export const createShadowExecutor = (own: Executor, { logger, directory }: ShadowOptions): Executor => {
+export const createShadowExecutor = (own: Executor, logger: Logger, directory: string): Executor => {
   const execute: Executor['execute'] = async (journal, env, transactions, credits = [], bounds = {}) => {
     const { runOracle } = await import('./block-vm.ts')
     const base = new RecordingReader(journal)

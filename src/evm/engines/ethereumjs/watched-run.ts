@@ -219,10 +219,5 @@ const faultOf = ({ isPrecompile, hasRun, start: { type } }: RunningFrame, error:
   return reasonOf(error)
 }
 
-/** EVM with a message under way. */
-interface Running {
-  readonly run: WatchedRun
-}
-
 /** Returns the run that an opcode of a `WatchedEvm` belongs to. */
-export const runOf = ({ interpreter }: OpcodeState): WatchedRun => (interpreter._evm as unknown as Running).run
+export const runOf = ({ interpreter }: OpcodeState): WatchedRun => (interpreter._evm as unknown as { readonly run: WatchedRun }).run

@@ -14,13 +14,8 @@ const SPARE_MS = 10_000
 
 const idle: Machine[] = []
 const busy = new Set<Machine>()
-interface Spare {
-  readonly machine: Machine
-  readonly timer: NodeJS.Timeout
-}
-
 /** Machine kept besides the idle ones, however large. */
-let spare: Spare | undefined
+let spare: { readonly machine: Machine; readonly timer: NodeJS.Timeout } | undefined
 /** Sizes and times at which large machines grew last: small messages on one do not keep it. */
 const grown = new WeakMap<Machine, { readonly bytes: number; readonly atMs: number }>()
 /** Sizes of dropped machines that the collector may not have freed yet. */
