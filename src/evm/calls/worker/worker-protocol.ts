@@ -31,10 +31,7 @@ export type CallKind = keyof CallKinds
 export type CallJobRequest = CallKinds[CallKind]['request']
 export type CallAnswer = CallKinds[CallKind]['answer']
 
-const portableMessage = (message: CallMessage): CallMessage => {
-  const data = copyBytes(message.data)
-  return data === message.data ? message : { ...message, data }
-}
+const portableMessage = (message: CallMessage): CallMessage => ({ ...message, data: copyBytes(message.data) })
 
 const portableOverrides = (overrides: StateOverrides): StateOverrides => {
   const own: Record<Hex, AccountOverride> = {}
@@ -53,11 +50,12 @@ export const transferableRequest = (request: CallJobRequest): CallJobRequest => 
     }))
     return { ...request, blocks }
   }
-  const message = portableMessage(request.message)
-  const { overrides } = request
-  return overrides === undefined
-    ? { ...request, message }
-    : { ...request, message, overrides: portableOverrides(overrides) }
+  const { overrides, message } = request
+  return {
+    ...request,
+    message: portableMessage(message),
+    ...(overrides && { overrides: portableOverrides(overrides) }),
+  }
 }
 
 export interface CallWorkerData {

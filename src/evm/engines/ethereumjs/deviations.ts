@@ -97,39 +97,17 @@ const MENDED = new Map<number, (own: Logic) => Logic>([
   [0xf5, own => creation(own, true)],
 ])
 
-/** Opcode of a fork with the library's own price and function, but mended. */
-export interface MendedOpcode {
-  readonly opcode: number
-  readonly name: string
-  readonly fee: number
-  readonly run: Logic
-  /** Dynamic part of the price; undefined: none. */
-  readonly price: CustomOpcode['gasFunction']
-  readonly isMended: boolean
-}
-
-/** Returns the opcodes of a fork. */
-export const libraryOpcodes = (common: Common): readonly MendedOpcode[] => {
+/** Returns the opcodes of a fork with the library's own prices and functions, but mended. */
+export const libraryOpcodes = (common: Common): CustomOpcode[] => {
   common.updateParams(paramsEVM)
   const { opcodeMap, opcodes } = getOpcodesForHF(common)
-  return [...opcodes.values()].flatMap(({ code, name, fee, dynamicGas, isInvalid }) => {
-    const entry = opcodeMap[code]
+  return [...opcodes.values()].flatMap(({ code: opcode, name: opcodeName, fee: baseFee, dynamicGas, isInvalid }) => {
+    const entry = opcodeMap[opcode]
     if (entry === undefined || isInvalid) return []
-    const mend = MENDED.get(code)
-    const run = mend?.(entry.opHandler) ?? entry.opHandler
-    const price = dynamicGas ? entry.gasHandler : undefined
-    return { opcode: code, name, fee, run, price, isMended: mend !== undefined }
+    const logicFunction = MENDED.get(opcode)?.(entry.opHandler) ?? entry.opHandler
+    return { opcode, opcodeName, baseFee, logicFunction, ...(dynamicGas && { gasFunction: entry.gasHandler }) }
   })
 }
-
-/** Converts an opcode to the form that the library's EVM takes. */
-export const customOpcode = ({ opcode, name, fee, run, price }: MendedOpcode): CustomOpcode => ({
-  opcode,
-  opcodeName: name,
-  baseFee: fee,
-  logicFunction: run,
-  ...(price !== undefined && { gasFunction: price }),
-})
 
 /** EVM of EthereumJS without its deviations. */
 export class MendedEvm extends EVM {
@@ -167,9 +145,7 @@ interface Replacements {
 }
 
 const mendedOpcodes = (common: Common): CustomOpcode[] =>
-  libraryOpcodes(common)
-    .filter(({ isMended }) => isMended)
-    .map(customOpcode)
+  libraryOpcodes(common).filter(({ opcode }) => MENDED.has(opcode))
 
 /** Options of `MendedEvm`, with a network's prices of precompiles. */
 export const evmOptions = (

@@ -4,10 +4,8 @@ import { MAX_UINT64 } from '@tandem/base/uint64.ts'
 import type { FrameType } from '../../tracer.ts'
 import {
   type CustomOpcode,
-  customOpcode,
   type Logic,
   libraryOpcodes,
-  type MendedOpcode,
   type OpcodeState,
 } from './deviations.ts'
 import { stackAddress, watchedPrice } from './traced-step.ts'
@@ -90,7 +88,7 @@ const logging =
 
 const isLog = (opcode: number): boolean => opcode >= 0xa0 && opcode <= 0xa4
 
-const reporting = ({ opcode, run }: MendedOpcode): Logic => {
+const reporting = ({ opcode, logicFunction: run }: CustomOpcode): Logic => {
   const type = OPENING.get(opcode)
   if (type !== undefined) return opening(run, type)
   if (opcode === SELFDESTRUCT) return destroying(run)
@@ -106,23 +104,23 @@ const checkedPrice =
     return gas
   }
 
-const isChecked = ({ opcode, price }: MendedOpcode): boolean =>
-  price !== undefined || opcode === JUMP || opcode === JUMPI
+const isChecked = ({ opcode, gasFunction }: CustomOpcode): boolean =>
+  gasFunction !== undefined || opcode === JUMP || opcode === JUMPI
 
 const checkedOpcodes = (common: Common): CustomOpcode[] =>
   libraryOpcodes(common)
     .filter(isChecked)
-    .map(each => customOpcode({ ...each, run: reporting(each), price: checkedPrice(each.price) }))
+    .map(each => ({ ...each, logicFunction: reporting(each), gasFunction: checkedPrice(each.gasFunction) }))
 
 /** Opcodes that report each step and access, all 256: also one that the fork does not have is a step. */
 const watchedOpcodes = (common: Common): CustomOpcode[] => {
   const known = new Map(libraryOpcodes(common).map(each => [each.opcode, each]))
   return Array.from({ length: 256 }, (_, opcode): CustomOpcode => {
     const each = known.get(opcode)
-    const price = watchedPrice(opcode, each, common, known)
+    const gasFunction = watchedPrice(opcode, each, common, known)
     return each === undefined
-      ? { opcode, opcodeName: 'INVALID', baseFee: 0, logicFunction: () => {}, gasFunction: price }
-      : customOpcode({ ...each, run: reporting(each), price })
+      ? { opcode, opcodeName: 'INVALID', baseFee: 0, logicFunction: () => {}, gasFunction }
+      : { ...each, logicFunction: reporting(each), gasFunction }
   })
 }
 

@@ -5,7 +5,7 @@ import { delegationTarget } from '../../../primitives/transaction/delegation.ts'
 import { REASON } from '../../failure-reasons.ts'
 import { SHAPES } from '../../opcodes.ts'
 import type { Step } from '../../tracer.ts'
-import type { CustomOpcode, MendedOpcode, OpcodeState } from './deviations.ts'
+import type { CustomOpcode, OpcodeState } from './deviations.ts'
 import { type RunningFrame, runOf, type WatchedRun } from './watched-run.ts'
 
 /* Steps in go-ethereum's form from the library's interpreter; costs and faults in the order of go-ethereum's checks. */
@@ -240,14 +240,14 @@ const isOutOfReturnData = ({ stack, returnBytes }: OpcodeState): boolean => {
 /** Returns the price of an opcode that also reports its step and accesses. `known` has the opcodes of the fork. */
 export const watchedPrice = (
   op: number,
-  opcode: MendedOpcode | undefined,
+  opcode: CustomOpcode | undefined,
   shared: Common,
-  known: ReadonlyMap<number, MendedOpcode>,
+  known: ReadonlyMap<number, CustomOpcode>,
 ): Price => {
-  const fee = BigInt(opcode?.fee ?? 0)
+  const fee = BigInt(opcode?.baseFee ?? 0)
   const name = nameOf(op, shared)
   const constant = opcode === undefined ? 0n : constantGas(op, fee, shared)
-  const copyPrice = known.get(CALLDATACOPY)?.price
+  const copyPrice = known.get(CALLDATACOPY)?.gasFunction
   return async (state, base, common) => {
     const run = runOf(state)
     const { frame, options } = run
@@ -265,7 +265,7 @@ export const watchedPrice = (
     if (early !== undefined) show(constant, early)
     if (trace !== undefined && state.gasLeft < constant) show(constant, OUT_OF_GAS)
     await touchNamed(op, state, run, frame.address, common)
-    const own = op === RETURNDATACOPY && isOutOfReturnData(state) ? copyPrice : opcode?.price
+    const own = op === RETURNDATACOPY && isOutOfReturnData(state) ? copyPrice : opcode?.gasFunction
     const gas = own === undefined ? base : await priceOf(op, own, state, base, common, run)
     if (gas === undefined) show(constant, OUT_OF_GAS)
     const cost = gas ?? 0n
