@@ -13,7 +13,7 @@ import type { NetworkOptions } from './identity/options.ts'
 import type { Ping } from './messages/control-messages.ts'
 import { type ANSWER_NAMES, isRequest, type MessageName, type Payload, type RequestName } from './messages/messages.ts'
 import type { NetworkPorts } from './messages/ports.ts'
-import { Dialer } from './peer/dialer.ts'
+import { createDialer } from './peer/dialer.ts'
 import { HandshakeManager } from './peer/handshake-manager.ts'
 import { startHeartbeat } from './peer/heartbeat.ts'
 import { createNetworkCore, type NetworkCore } from './peer/network-core.ts'
@@ -54,7 +54,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
       },
     },
   })
-  const dialer = new Dialer({ ...core, peers, handshakes })
+  const dialer = createDialer({ ...core, peers, handshakes })
   const heartbeat = () => startHeartbeat({ ...core, peers, heard: gossip.heard, tick: events.tick })
   return { ...core, peers, ...gossip, handshakes, dialer, heartbeat, request: createPeerRequest(peers, core.metrics) }
 }

@@ -13,59 +13,48 @@ interface DialerOptions extends NetworkCore {
   readonly handshakes: HandshakeManager
 }
 
-/** Opens connections as the dial scheduler decides. */
-export class Dialer {
-  readonly #options: DialerOptions
-  readonly #dialing = new Set<string>()
-  readonly #stopping = new AbortController()
-  readonly #lookup = new HostLookup()
-  #cancel: () => void = () => {}
+/** Creates the part that opens connections as the dial scheduler decides. */
+export const createDialer = (options: DialerOptions) => {
+  const { dialScheduler, clock, peers, handshakes, scores, channelIdentity, logger, random } = options
+  const dialing = new Set<string>()
+  const stopping = new AbortController()
+  const hosts = new HostLookup()
+  let timer: NodeJS.Timeout | undefined
 
-  constructor(options: DialerOptions) {
-    this.#options = options
-  }
-
-  stop(): void {
-    this.#stopping.abort()
-    this.#cancel()
-  }
-
-  /** Checks the scheduler now: at the start, and after an addition. */
-  hurry(): void {
-    if (this.#stopping.signal.aborted) return
-    this.#cancel()
-    this.#tick()
-  }
-
-  #tick(): void {
-    const { dialScheduler, clock, peers, handshakes, scores } = this.#options
-    const nowMs = performance.now()
-    const scene = {
-      isBusy: (id: string) => peers.peer(id) !== undefined || this.#dialing.has(id) || handshakes.has(id),
-      isBanned: (id: string) => scores.isBanned(id, clock.nowMs()),
-      dialing: this.#dialing,
-      outbound: peers.peers().flatMap(({ place, remoteAddress }) => (place === 'outbound' ? [remoteAddress] : [])),
-    }
-    for (const address of dialScheduler.due(nowMs, scene)) void this.#dial(address)
-    const timer = setTimeout(() => this.#tick(), NETWORK_LIMITS.dialTickMs)
-    this.#cancel = () => clearTimeout(timer)
-  }
-
-  async #dial(address: NodeAddress): Promise<void> {
-    const { channelIdentity, handshakes, logger } = this.#options
+  const open = async (address: NodeAddress): Promise<void> => {
     const { id, host, port } = address
-    this.#dialing.add(id)
+    dialing.add(id)
     try {
-      const target = { host: await this.#lookup.addressOf(host), port }
-      const secureChannel = await dial(target, channelIdentity, this.#stopping.signal)
-      handshakes.begin(secureChannel, address, () => this.#dialing.delete(id))
+      const target = { host: await hosts.addressOf(host), port }
+      const secureChannel = await dial(target, channelIdentity, stopping.signal)
+      handshakes.begin(secureChannel, address, () => dialing.delete(id))
       return
     } catch (error) {
       logger.debug({ peer: id, host, port, err: error }, 'peer not reachable')
     }
-    this.#dialing.delete(id)
-    const { dialScheduler, random } = this.#options
+    dialing.delete(id)
     dialScheduler.failed(id, 'unreachable', performance.now(), random())
+  }
+
+  return {
+    stop(): void {
+      stopping.abort()
+      clearTimeout(timer)
+    },
+
+    /** Checks the scheduler now, at the start and after an addition, and regularly from then on. */
+    hurry(): void {
+      if (stopping.signal.aborted) return
+      clearTimeout(timer)
+      const scene = {
+        isBusy: (id: string) => peers.peer(id) !== undefined || dialing.has(id) || handshakes.has(id),
+        isBanned: (id: string) => scores.isBanned(id, clock.nowMs()),
+        dialing,
+        outbound: peers.peers().flatMap(({ place, remoteAddress }) => (place === 'outbound' ? [remoteAddress] : [])),
+      }
+      for (const address of dialScheduler.due(performance.now(), scene)) void open(address)
+      timer = setTimeout(() => this.hurry(), NETWORK_LIMITS.dialTickMs)
+    },
   }
 }
 
