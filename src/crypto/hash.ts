@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { loadWasm, type WasmMemory } from './wasm/wasm.ts'
+import { loadWasm, type WasmConstant, type WasmMemory } from './wasm/wasm.ts'
 
 /*
  * keccak-256 in WebAssembly: 10 to 15 times as fast as the JavaScript libraries (node:crypto has only SHA-3). The module hashes the
@@ -8,9 +8,9 @@ import { loadWasm, type WasmMemory } from './wasm/wasm.ts'
  */
 interface Exports {
   readonly memory: WasmMemory
-  windowAt(): number
-  windowSize(): number
-  hashAt(): number
+  readonly WINDOW: WasmConstant
+  readonly WINDOW_BYTES: WasmConstant
+  readonly HASH: WasmConstant
   hash(size: number): void
   reset(): void
   absorb(): void
@@ -20,9 +20,9 @@ interface Exports {
 const wasm = loadWasm<Exports>(new URL('./assembly/hash.wasm', import.meta.url))
 
 // The memory never grows, so these views stay valid.
-const WINDOW_BYTES = wasm.windowSize()
-const window = Buffer.from(wasm.memory.buffer, wasm.windowAt(), WINDOW_BYTES)
-const hash = Buffer.from(wasm.memory.buffer, wasm.hashAt(), 32)
+const WINDOW_BYTES = wasm.WINDOW_BYTES.value
+const window = Buffer.from(wasm.memory.buffer, wasm.WINDOW.value, WINDOW_BYTES)
+const hash = Buffer.from(wasm.memory.buffer, wasm.HASH.value, 32)
 
 const compute = (bytes: Uint8Array): void => {
   const size = bytes.byteLength

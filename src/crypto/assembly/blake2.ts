@@ -2,10 +2,13 @@
  * Compression function F of BLAKE2b with a number of rounds (RFC 7693 section 3.2, EIP-152). The sixteen words of the working
  * vector are locals; a round reads its message words through a table of byte offsets. The rounds can be done in parts.
  */
-/** State of one computation, contiguous so that it can be saved and restored as a whole: h, m, t, the working vector. */
-const H: usize = memory.data(336, 16);
-const BLOCK_SIZE: usize = 336;
-const M: usize = H + 64;
+/**
+ * State of one computation, contiguous so that it can be saved and restored as a whole: h (64 bytes), m (128) and t (16), which the caller
+ * writes, little-endian, and the working vector. h is the result.
+ */
+export const BLOCK: usize = memory.data(336, 16);
+export const BLOCK_SIZE: usize = 336;
+const M: usize = BLOCK + 64;
 const T: usize = M + 128;
 const V: usize = T + 16;
 
@@ -36,21 +39,9 @@ function word(sigma: usize, index: usize): u64 {
   return load<u64>(M + <usize>load<u8>(sigma + index));
 }
 
-/** Address where the caller writes h (64 bytes), m (128) and t (16), little-endian; h is the result. */
-export function hAt(): usize {
-  return H;
-}
-
-export function blockAt(): usize {
-  return H;
-}
-export function blockSize(): usize {
-  return BLOCK_SIZE;
-}
-
 /** Fills the working vector from h, t and the initial values. */
 export function begin(isLast: bool): void {
-  memory.copy(V, H, 64);
+  memory.copy(V, BLOCK, 64);
   store<u64>(V, IV0, 64); store<u64>(V, IV1, 72); store<u64>(V, IV2, 80); store<u64>(V, IV3, 88);
   store<u64>(V, IV4 ^ load<u64>(T, 0), 96); store<u64>(V, IV5 ^ load<u64>(T, 8), 104);
   store<u64>(V, isLast ? ~IV6 : IV6, 112); store<u64>(V, IV7, 120);
@@ -93,5 +84,5 @@ export function rounds(done: u32, count: u32): void {
 
 export function finish(): void {
   for (let at: usize = 0; at < 64; at += 8)
-    store<u64>(H + at, load<u64>(H + at) ^ load<u64>(V + at) ^ load<u64>(V + at, 64));
+    store<u64>(BLOCK + at, load<u64>(BLOCK + at) ^ load<u64>(V + at) ^ load<u64>(V + at, 64));
 }

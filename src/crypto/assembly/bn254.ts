@@ -10,12 +10,8 @@ import { begin, isOne, takeWaiting } from "./bn254/pairing";
 
 const POINT: usize = WORK + 20 * G1_SIZE;
 
-export { begin, isOne, takeWaiting };
+export { begin, BLOCK, BLOCK_SIZE, INPUT, isOne, OUTPUT, takeWaiting };
 
-export function blockAt(): usize { return BLOCK; }
-export function blockSize(): usize { return BLOCK_SIZE; }
-export function inputAt(): usize { return INPUT; }
-export function outputAt(): usize { return OUTPUT; }
 
 /** Sets the constant of this index from the input, 32 bytes; the first is R^2 mod p, the others are converted to Montgomery form. */
 export function setConstant(index: u32): void {

@@ -4,13 +4,9 @@ import { absorb as absorbAt, finish as finishAt, keccak256, reset } from "./kecc
 export { reset };
 
 /** A multiple of the rate (136), so that a long input arrives in whole blocks. */
-const WINDOW_BYTES: usize = 136 * 240;
-const WINDOW: usize = memory.data(32640, 16);
-const HASH: usize = memory.data(32, 16);
-
-export function windowAt(): usize { return WINDOW; }
-export function windowSize(): usize { return WINDOW_BYTES; }
-export function hashAt(): usize { return HASH; }
+export const WINDOW_BYTES: usize = 136 * 240;
+export const WINDOW: usize = memory.data(32640, 16);
+export const HASH: usize = memory.data(32, 16);
 
 /** keccak256 of the first `size` bytes of the window. */
 export function hash(size: usize): void { keccak256(WINDOW, size, HASH); }

@@ -1,29 +1,8 @@
 /* Powers modulo an odd number of up to 32 limbs, least significant first (Montgomery), by pieces of the exponent, to stop between. */
 import { BLOCK, BLOCK_SIZE, EXPONENT, MODULUS, multiply, raise64, RESULT, setModulus, SIZE, STATE, TABLE } from "./modexp/multiply";
-import { operandsAt, setOperands, writeResult } from "./modexp/short";
+import { OPERANDS, setOperands, writeResult } from "./modexp/short";
 
-export { operandsAt };
-
-export function modulusAt(): usize {
-  return MODULUS;
-}
-/** Address where the caller writes R mod m, which is the power 0, and R * base mod m, the power 1, 128 bytes apart; R = 2^(32 * limbs). */
-export function tableAt(): usize {
-  return TABLE;
-}
-export function resultAt(): usize {
-  return RESULT;
-}
-export function exponentAt(): usize {
-  return EXPONENT;
-}
-/** Address of the state between two pieces. */
-export function blockAt(): usize {
-  return BLOCK;
-}
-export function blockSize(): usize {
-  return BLOCK_SIZE;
-}
+export { BLOCK, BLOCK_SIZE, EXPONENT, MODULUS, OPERANDS, RESULT, TABLE };
 
 /** Starts with a modulus of `limbs` limbs, and the table's first two entries; the rest of the table is filled only when needed. */
 export function begin(limbs: u32, windows: bool): void {

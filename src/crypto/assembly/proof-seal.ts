@@ -3,21 +3,14 @@ import { keccak256 } from "./keccak";
 import { sha256 } from "./sha256";
 
 /** More than the largest encoding of the sealed fields (233 bytes). */
-const SEALED_BYTES: usize = 320;
-const SEALED: usize = memory.data(320, 16);
+export const SEALED_BYTES: usize = 320;
+export const SEALED: usize = memory.data(320, 16);
 /** Seal hash (32 bytes), nonce (8), mix hash (32): contiguous, since they are hashed together. */
 const SEAL: usize = memory.data(72, 16);
-const NONCE: usize = SEAL + 32;
-const MIX: usize = NONCE + 8;
-const TARGET: usize = memory.data(32, 16);
-const HASH: usize = memory.data(32, 16);
-
-export function sealedAt(): usize { return SEALED; }
-export function sealedSize(): usize { return SEALED_BYTES; }
-export function nonceAt(): usize { return NONCE; }
-export function mixAt(): usize { return MIX; }
-export function targetAt(): usize { return TARGET; }
-export function hashAt(): usize { return HASH; }
+export const NONCE: usize = SEAL + 32;
+export const MIX: usize = NONCE + 8;
+export const TARGET: usize = memory.data(32, 16);
+export const HASH: usize = memory.data(32, 16);
 
 /** Computes the hash over the first `size` sealed bytes; true when it meets the target. */
 export function meetsTarget(version: i32, size: usize, mixSize: usize): bool {

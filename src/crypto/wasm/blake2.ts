@@ -3,7 +3,6 @@ import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
 interface Exports extends PausableExports {
-  hAt(): number
   begin(isLast: boolean): void
   rounds(done: number, count: number): void
   finish(): void
@@ -13,9 +12,9 @@ const wasm = loadWasm<Exports>(new URL('../assembly/blake2.wasm', import.meta.ur
 const block = new SharedWasmMemory(wasm)
 
 // The memory never grows, so these views stay valid.
-const h = new Uint8Array(wasm.memory.buffer, wasm.hAt(), 64)
+const h = new Uint8Array(wasm.memory.buffer, wasm.BLOCK.value, 64)
 /** h, m and t, as they stand in the input. */
-const operands = new Uint8Array(wasm.memory.buffer, wasm.hAt(), 208)
+const operands = new Uint8Array(wasm.memory.buffer, wasm.BLOCK.value, 208)
 
 /** Input size of the precompile: rounds (4, big-endian), h (64), m (128), t (16), last-block flag (1). */
 export const BLAKE2_INPUT_BYTES = 213

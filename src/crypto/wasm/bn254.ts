@@ -1,7 +1,7 @@
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { bytesToBigint, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
-import { loadWasm } from './wasm.ts'
+import { loadWasm, type WasmConstant } from './wasm.ts'
 
 /* Sums, multiples and pairings on the curve bn254, by this project's own module (assembly/bn254). */
 
@@ -58,8 +58,8 @@ export const splitScalar = (scalar: bigint): readonly [bigint, bigint] => {
 }
 
 interface Exports extends PausableExports {
-  inputAt(): number
-  outputAt(): number
+  readonly INPUT: WasmConstant
+  readonly OUTPUT: WasmConstant
   setConstant(index: number): void
   add(): number
   multiply(isNegative: boolean): number
@@ -81,8 +81,8 @@ const POINT_BYTES = 64
 
 const createModule = () => {
   const wasm = loadWasm<Exports>(new URL('../assembly/bn254.wasm', import.meta.url))
-  const input = Buffer.from(wasm.memory.buffer, wasm.inputAt(), PAIR_BYTES)
-  const output = Buffer.from(wasm.memory.buffer, wasm.outputAt(), POINT_BYTES)
+  const input = Buffer.from(wasm.memory.buffer, wasm.INPUT.value, PAIR_BYTES)
+  const output = Buffer.from(wasm.memory.buffer, wasm.OUTPUT.value, POINT_BYTES)
   for (const [index, value] of montgomeryConstants().entries()) {
     input.set(hexToBytes(toWord(value)))
     wasm.setConstant(index)

@@ -1,7 +1,7 @@
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { bigintToBytes, bytesToBigint, trimZeros } from '@tandem/base/bytes.ts'
 import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
-import { loadWasm } from './wasm.ts'
+import { loadWasm, type WasmConstant } from './wasm.ts'
 
 /*
  * base^exponent mod modulus in small parts. An exponent can be a megabyte and is read byte by byte. Odd moduli of up to 128 bytes
@@ -10,15 +10,15 @@ import { loadWasm } from './wasm.ts'
  */
 
 interface Exports extends PausableExports {
-  modulusAt(): number
-  tableAt(): number
-  resultAt(): number
-  exponentAt(): number
+  readonly MODULUS: WasmConstant
+  readonly TABLE: WasmConstant
+  readonly RESULT: WasmConstant
+  readonly EXPONENT: WasmConstant
   begin(limbs: number, windows: boolean): void
   raise(bytes: number): void
   raiseByBits(bytes: number): void
   finish(): void
-  operandsAt(): number
+  readonly OPERANDS: WasmConstant
   powerShort(exponentBytes: number): number
 }
 
@@ -28,13 +28,13 @@ const block = new SharedWasmMemory(wasm)
 const MAX_LIMBS = 32
 const ENTRY_BYTES = 128
 const CHUNK_BYTES = 1_024
-const view = (at: number, size: number): Buffer => Buffer.from(wasm.memory.buffer, at, size)
-const modulusView = view(wasm.modulusAt(), ENTRY_BYTES)
-const tableView = view(wasm.tableAt(), ENTRY_BYTES * 2)
-const resultView = view(wasm.resultAt(), ENTRY_BYTES)
+const view = ({ value }: WasmConstant, size: number): Buffer => Buffer.from(wasm.memory.buffer, value, size)
+const modulusView = view(wasm.MODULUS, ENTRY_BYTES)
+const tableView = view(wasm.TABLE, ENTRY_BYTES * 2)
+const resultView = view(wasm.RESULT, ENTRY_BYTES)
 /** Base and modulus of `shortPowerMod`. */
-const operandsView = view(wasm.operandsAt(), 64)
-const exponentView = view(wasm.exponentAt(), CHUNK_BYTES)
+const operandsView = view(wasm.OPERANDS, 64)
+const exponentView = view(wasm.EXPONENT, CHUNK_BYTES)
 
 /** Exponents up to this length are read bit by bit: a table of powers would cost more than it saves. */
 const SHORT_BYTES = 8

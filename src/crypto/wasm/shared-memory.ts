@@ -1,12 +1,12 @@
 import { assert } from '@tandem/base/assert.ts'
-import type { WasmMemory } from './wasm.ts'
+import type { WasmConstant, WasmMemory } from './wasm.ts'
 
 /** Exports of a module whose computations can be interrupted between two calls. */
 export interface PausableExports {
   readonly memory: WasmMemory
   /** Address and size of the state of a computation between two calls. */
-  blockAt(): number
-  blockSize(): number
+  readonly BLOCK: WasmConstant
+  readonly BLOCK_SIZE: WasmConstant
 }
 
 /** Claim of one computation to the block. */
@@ -23,8 +23,8 @@ export class SharedWasmMemory {
   readonly #bytes: Uint8Array
   #memoryOwner: MemoryOwner | undefined = undefined
 
-  constructor({ memory, blockAt, blockSize }: PausableExports) {
-    this.#bytes = new Uint8Array(memory.buffer, blockAt(), blockSize())
+  constructor({ memory, BLOCK, BLOCK_SIZE }: PausableExports) {
+    this.#bytes = new Uint8Array(memory.buffer, BLOCK.value, BLOCK_SIZE.value)
   }
 
   /** Starts a computation, which gets the block. */

@@ -11,6 +11,11 @@ export interface WasmMemory {
   readonly buffer: ArrayBuffer
 }
 
+/** Exported constant. */
+export interface WasmConstant {
+  readonly value: number
+}
+
 const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyApi }
 
 /** Compiled once per thread, however many instances are created. */

@@ -33,7 +33,10 @@ interface Attempt {
 }
 
 /** Reverts a transaction that an engine gave up, and returns why. Throws impossible states, and moved ones, which say nothing about it. */
-export const giveUp = (error: unknown, { journal, mark, tx, engine, logger }: Attempt): Exclude<RunOutcome, Receipt> => {
+export const giveUp = (
+  error: unknown,
+  { journal, mark, tx, engine, logger }: Attempt,
+): Exclude<RunOutcome, Receipt> => {
   if (error instanceof AssertionError || (isCoded(error) && error.code === 'STATE_MOVED')) throw error
   journal.revert(mark)
   if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') return 'interrupted'

@@ -1,7 +1,9 @@
 import * as fp from "./field";
 import { inverse as inverseBase } from "./inverse";
-import { mulBoth, mulFp2, tidyFp2 } from "./lanes";
+import { mulBoth, mulFp2 as mul, tidyFp2 as tidy } from "./lanes";
 import { FP, FP2_SCRATCH } from "./memory";
+
+export { mul, tidy };
 
 /* a + b u with u^2 = -1. Sizes and values as in field.ts, of either part; an output may be an input. */
 const S0: usize = FP2_SCRATCH;
@@ -33,10 +35,6 @@ export function copy(out: usize, a: usize): void {
   fp.copy(out, a);
   fp.copy(out + FP, a + FP);
 }
-@inline
-export function tidy(out: usize, a: usize): void {
-  tidyFp2(out, a);
-}
 /** The map x -> x^p. */
 @inline
 export function conjugate(out: usize, a: usize): void {
@@ -44,9 +42,6 @@ export function conjugate(out: usize, a: usize): void {
   fp.neg(out + FP, a + FP);
 }
 
-export function mul(out: usize, a: usize, b: usize): void {
-  mulFp2(out, a, b);
-}
 
 export function square(out: usize, a: usize): void {
   fp.add(S0, a, a + FP);
@@ -66,7 +61,7 @@ export function mulXi(out: usize, a: usize): void {
   fp.sub(S0, S0, a + FP);
   fp.scale(S1, a + FP, 9);
   fp.add(S1, S1, a);
-  tidyFp2(out, S0);
+  tidy(out, S0);
 }
 
 export function inverse(out: usize, a: usize): void {

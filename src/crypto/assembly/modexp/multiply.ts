@@ -7,7 +7,7 @@ export const BLOCK: usize = memory.data(3488, 16);
 export const BLOCK_SIZE: usize = 3488;
 export const MODULUS: usize = BLOCK;
 export const RESULT: usize = BLOCK + SIZE;
-/** Powers 0 to 15 of the base. */
+/** Powers 0 to 15 of the base; the caller writes the first two, R mod m and R * base mod m with R = 2^(32 * limbs). */
 export const TABLE: usize = BLOCK + 2 * SIZE;
 export const EXPONENT: usize = TABLE + 16 * SIZE;
 const PRODUCT: usize = EXPONENT + CHUNK;

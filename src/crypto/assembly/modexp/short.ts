@@ -1,13 +1,9 @@
 import { MODULUS, multiply, RESULT, setModulus, SIZE, TABLE } from "./multiply";
 
 /* Operands of up to 32 bytes, big-endian in 32 bytes each: the base, then the modulus. The result takes the place of the base. */
-const OPERANDS: usize = memory.data(64, 16);
+export const OPERANDS: usize = memory.data(64, 16);
 const SQUARE: usize = memory.data(32, 16);
 const WORDS: usize = 32;
-
-export function operandsAt(): usize {
-  return OPERANDS;
-}
 
 function reverse(out: usize, words: usize): void {
   for (let i: usize = 0; i < WORDS; i += 8) store<u64>(out + i, bswap<u64>(load<u64>(words + WORDS - 8 - i)));

@@ -2,12 +2,7 @@ import type { Common } from '@ethereumjs/common'
 import { bytesToHex, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { MAX_UINT64 } from '@tandem/base/uint64.ts'
 import type { FrameType } from '../../tracer.ts'
-import {
-  type CustomOpcode,
-  type Logic,
-  libraryOpcodes,
-  type OpcodeState,
-} from './deviations.ts'
+import { type CustomOpcode, type Logic, libraryOpcodes, type OpcodeState } from './deviations.ts'
 import { stackAddress, watchedPrice } from './traced-step.ts'
 import { runOf } from './watched-run.ts'
 

@@ -220,4 +220,5 @@ const faultOf = ({ isPrecompile, hasRun, start: { type } }: RunningFrame, error:
 }
 
 /** Returns the run that an opcode of a `WatchedEvm` belongs to. */
-export const runOf = ({ interpreter }: OpcodeState): WatchedRun => (interpreter._evm as unknown as { readonly run: WatchedRun }).run
+export const runOf = ({ interpreter }: OpcodeState): WatchedRun =>
+  (interpreter._evm as unknown as { readonly run: WatchedRun }).run

@@ -1,4 +1,4 @@
-import { loadWasm, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
+import { loadWasm, type WasmConstant, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { SIZE } from './protocol.ts'
 
 /** Functions that the step build calls (assembly/steps.ts). Addresses are those of the module's memory. */
@@ -41,10 +41,10 @@ export interface EvmModule {
   loadedSlot(account: number): number
   setBlobs(count: number): void
   run(slice: bigint): number
-  exchangeAt(): number
-  wordsAt(): number
-  blobHashesAt(): number
-  emptyHashAt(): number
+  readonly EXCHANGE: WasmConstant
+  readonly WORDS: WasmConstant
+  readonly BLOB_HASHES: WasmConstant
+  readonly EMPTY_HASH: WasmConstant
   returnedAt(): number
   usedAccount(index: number): number
   usedSlot(index: number): number
@@ -52,7 +52,7 @@ export interface EvmModule {
   logsStartAt(): number
   logsEndAt(): number
   bloomOfLogs(): void
-  bloomAt(): number
+  readonly BLOOM: WasmConstant
   encodeLogs(): number
   encodedLogsAt(): number
   neededEntry(): number

@@ -45,14 +45,14 @@ export class Machine {
     this.wasm = wasm
     this.codePages = codePages
     this.isStepping = isStepping
-    this.exchange = wasm.exchangeAt()
-    this.#words = wasm.wordsAt()
+    this.exchange = wasm.EXCHANGE.value
+    this.#words = wasm.WORDS.value
     this.#memory = wasm.memory
     this.#buffer = wasm.memory.buffer
     this.bytes = Buffer.from(this.#buffer)
     this.view = new DataView(this.#buffer)
     this.codes = new LoadedCodes(this)
-    this.bytes.write(EMPTY_CODE_HASH.slice(2), wasm.emptyHashAt(), 'hex')
+    this.bytes.write(EMPTY_CODE_HASH.slice(2), wasm.EMPTY_HASH.value, 'hex')
   }
 
   #forwarded(): StepHooks {
@@ -167,7 +167,7 @@ export class Machine {
 
   putBlobHashes(hashes: readonly Hex[]): void {
     this.wasm.setBlobs(hashes.length)
-    const at = this.wasm.blobHashesAt()
+    const at = this.wasm.BLOB_HASHES.value
     for (const [i, hash] of hashes.entries()) this.writeWord(at + i * 32, BigInt(hash))
   }
 

@@ -60,7 +60,7 @@ const rememberLogDigest = (machine: Machine, logs: readonly Log[]): void => {
   if (size === 0) return
   wasm.bloomOfLogs()
   rememberDigest(logs, {
-    bloom: machine.copy(wasm.bloomAt(), BLOOM_BYTES),
+    bloom: machine.copy(wasm.BLOOM.value, BLOOM_BYTES),
     encoded: machine.copy(wasm.encodedLogsAt(), size),
   })
 }

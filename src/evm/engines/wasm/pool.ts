@@ -31,7 +31,10 @@ const sizesOf = (machines: Iterable<Machine>): number => {
 
 /** Memory of all machines of this thread, bytes. */
 export const machineBytes = (): number =>
-  sizesOf(busy) + sizesOf(idle) + (spare?.machine.usedBytes ?? 0) + [...dropped.values()].reduce((sum, bytes) => sum + bytes, 0)
+  sizesOf(busy) +
+  sizesOf(idle) +
+  (spare?.machine.usedBytes ?? 0) +
+  [...dropped.values()].reduce((sum, bytes) => sum + bytes, 0)
 
 /** Takes the spare machine out of its place. */
 const removeSpare = (): Machine | undefined => {

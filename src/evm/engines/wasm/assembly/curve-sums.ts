@@ -7,8 +7,6 @@ const POINTS: usize = 128;
 const FIRST: usize = WORK;
 const SECOND: usize = WORK + G1_SIZE;
 
-let isPrepared = false;
-
 /** Sets a constant from 32 bytes, given as words with the highest first; all but the first constant in Montgomery form. */
 function set(at: usize, w3: u64, w2: u64, w1: u64, w0: u64): void {
   store<u64>(INPUT, bswap(w3));
@@ -18,18 +16,13 @@ function set(at: usize, w3: u64, w2: u64, w1: u64, w0: u64): void {
   if (at == R_SQUARED) fp.readRaw(at, INPUT); else fp.read(at, INPUT);
 }
 
-function prepare(): void {
-  if (isPrepared) return;
-  // 2^520 mod p.
-  set(R_SQUARED, 0x0a8469a30d3a9969, 0xbfd531600b4f898c, 0x98e6156195018016, 0xb868a81d1966eb04);
-  set(ONE, 0, 0, 0, 1);
-  set(B, 0, 0, 0, 3);
-  isPrepared = true;
-}
+// 2^520 mod p.
+set(R_SQUARED, 0x0a8469a30d3a9969, 0xbfd531600b4f898c, 0x98e6156195018016, 0xb868a81d1966eb04);
+set(ONE, 0, 0, 0, 1);
+set(B, 0, 0, 0, 3);
 
 /** Writes the sum of the two points of the input, 64 bytes; false: one is invalid. */
 export function sumPoints(to: usize, from: usize, size: usize): bool {
-  prepare();
   const given = min(size, POINTS);
   memory.copy(INPUT, from, given);
   memory.fill(INPUT + given, 0, POINTS - given);

@@ -21,7 +21,6 @@ import { precompile } from "./precompiles";
 import { addressByNonce, openCreation, setInitCodeLimit } from "./creations";
 import { endFrame, gasLeft, outcome, outputSize, returnedMost, setCodeLimit } from "./ends";
 import { forgetBlockHashes, provideBlockHash } from "./block-hashes";
-import { prepareMasks } from "./operands";
 import { run } from "./interpreter";
 import { failFor, needed, reason } from "./status";
 import { beginSteps, enteredStep } from "./steps";
@@ -29,19 +28,14 @@ import * as OP from "./opcodes";
 import { ADDRESS, CALLER, CALL_VALUE, CODE, CODE_SIZE, EXHAUSTED, GAS, GOES_ON, INPUT, INPUT_SIZE, JUMPS, ORIGINAL, OUT_OF_GAS, PRECOMPILE, REFUSED, RETURNED, SELF, SLOT_WARM, VALUE, VALUE_OVERFLOW, WARM } from "./layout";
 import { PRAGUE, TANGERINE_WHISTLE } from "./forks";
 
-export { usedAccount, usedSlot };
+export { BLOB_HASHES, BLOOM, EMPTY_HASH, EXCHANGE, usedAccount, usedSlot, WORDS };
 export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, watchOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, lacksCode, pageOf, useCode, dropCodes };
 
 const VALUE_WORD: usize = memory.data(32, 16);
 
-export function exchangeAt(): usize { return EXCHANGE; }
-export function wordsAt(): usize { return WORDS; }
-export function blobHashesAt(): usize { return BLOB_HASHES; }
-export function emptyHashAt(): usize { return EMPTY_HASH; }
 export function returnedAt(): usize { return returned; }
 export function logsStartAt(): usize { return logsStart; }
 export function logsEndAt(): usize { return logsAt; }
-export function bloomAt(): usize { return BLOOM; }
 /** Address at which `encodeLogs` writes. */
 export function encodedLogsAt(): usize { return framesStart; }
 export function neededEntry(): u32 { return <u32>needed; }
@@ -71,16 +65,8 @@ export function gasBoundReached(): bool { return gasBoundLeft() < 0 || isBoundRe
 export function inputAt(): usize { return load<u32>(frame, INPUT); }
 export function inputSize(): u32 { return load<u32>(frame, INPUT_SIZE); }
 
-let isPrepared = false;
-function prepare(): void {
-  if (isPrepared) return;
-  prepareMasks();
-  isPrepared = true;
-}
-
 /** Resets all state of the previous message except codes, and slots if they stay: with its changes when `committed`. */
 export function begin(place: i32, seed: u64, keepsSlots: bool, committed: bool, codeLimit: u32, initCodeLimit: u32): void {
-  prepare();
   forgetBlockHashes();
   setFork(place);
   setCodeLimit(codeLimit);

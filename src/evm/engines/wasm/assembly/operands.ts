@@ -4,10 +4,7 @@ import { clear, swapBytes } from "./word";
 /** Masks that keep the lowest 0 to 32 bytes of a word. */
 const MASKS: usize = memory.data(33 * 32, 16);
 const WORD: usize = memory.data(64, 16);
-/** Called once before the first message. */
-export function prepareMasks(): void {
-  for (let n = 0; n <= 32; n++) memory.fill(MASKS + n * 32, 0xff, n);
-}
+for (let n = 0; n <= 32; n++) memory.fill(MASKS + n * 32, 0xff, n);
 
 @inline export function swap(a: usize, b: usize): void {
   const low = v128.load(a), high = v128.load(a, 16);
