@@ -108,7 +108,7 @@ export class Records {
 
 /** Returns key and nonce of each record of one direction in turn. */
 const recordKeys = (first: Uint8Array) => {
-  let key = first.slice(0, KEY_BYTES)
+  let key: Uint8Array = first.slice(0, KEY_BYTES)
   let number = 0
   return () => {
     if (number > 0 && number % RECORDS_PER_KEY === 0) key = nextKey(key)

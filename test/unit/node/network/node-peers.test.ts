@@ -88,11 +88,12 @@ const mine = async ({ chain, build, genesis, genesisHash }: TestChain, count: nu
 /** The requests of a node from now on, by name. */
 const watchRequests = ({ peers }: Node): string[] => {
   const names: string[] = []
-  const request = peers.network.request.bind(peers.network)
-  peers.network.request = (name, question, options) => {
+  const { request } = peers.network
+  const watched: typeof request = (name, question, options) => {
     names.push(name)
     return request(name, question, options)
   }
+  Object.assign(peers.network, { request: watched })
   return names
 }
 
