@@ -69,9 +69,7 @@ const cachedAsyncReader = (inner: AsyncStateReader, codes: Lru<Hex, Uint8Array>)
 }
 
 /** State after one block: synchronous when that block was the head of its snapshot, else asynchronous. */
-export type OpenedState =
-  | { readonly sync: StateReader }
-  | { readonly sync?: undefined; readonly async: AsyncStateReader }
+type OpenedState = { readonly sync: StateReader } | { readonly sync?: undefined; readonly async: AsyncStateReader }
 
 /** Block with the revision of the chain it belongs to. */
 interface Place {
