@@ -103,8 +103,8 @@ const targetRow = ({ number, edits }: RewindTarget): Uint8Array =>
 /** Adds the removal of all rows of a block except its state to the batch. */
 export const removeBlock = async (batch: Batch, store: Store, number: number): Promise<void> => {
   removeProofs(batch, await removeBlockRows(batch, store, number))
-  for (const bucket of BY_NUMBER) batch.del(bucket, numberKey(number))
+  for (const bucket of ONLY_REWOUND) batch.del(bucket, numberKey(number))
   removeUndo(store, batch, number)
 }
 
-const BY_NUMBER = [BUCKETS.supply, BUCKETS.council, BUCKETS.cycle, BUCKETS.editedRoot] as const
+const ONLY_REWOUND = [BUCKETS.supply, BUCKETS.council, BUCKETS.cycle, BUCKETS.editedRoot] as const
