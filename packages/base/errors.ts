@@ -16,8 +16,14 @@ export class CodedError<Detail extends { readonly code: string } = { readonly co
   }
 }
 
-const describe = (detail: { readonly code: string }): string =>
-  JSON.stringify(detail, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+/** Bytes by their number: as a list of megabytes they would take seconds. */
+const describe = (detail: { readonly code: string }): string => {
+  const short = Object.entries(detail).map(([name, value]: readonly [string, unknown]) => [
+    name,
+    value instanceof Uint8Array ? `${value.byteLength} bytes` : value,
+  ])
+  return JSON.stringify(Object.fromEntries(short), (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+}
 
 /** Detail of a value that is not the required one. */
 export type Mismatch<Code extends string, Value> = Code extends string

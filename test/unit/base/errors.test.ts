@@ -18,3 +18,10 @@ test('a fault of the program is rethrown', () => {
   expect(() => resultOrCoded(refuse(fault))).toThrow(fault)
   expect(() => undefinedIfCoded(refuse(fault))).toThrow(fault)
 })
+
+test('bytes of a failure stand in its message by their number: megabytes as a list would take seconds', () => {
+  for (const data of [new Uint8Array(8_000_000), Buffer.alloc(8_000_000)])
+    expect(new CodedError({ code: 'REVERTED', data, value: 1n }).message).toBe(
+      '{"code":"REVERTED","data":"8000000 bytes","value":"1"}',
+    )
+})
