@@ -75,7 +75,8 @@ export const invalidParams = (message: string): RpcError => new RpcError(CODES.i
 export const serverError = (message: string): RpcError => new RpcError(CODES.server, message)
 /** Longest name of a client's that an error repeats. */
 const NAME_CHARS = 256
-const shortened = (name: string): string => (name.length <= NAME_CHARS ? name : `${name.slice(0, NAME_CHARS)}...`)
+const shortened = (text: string, chars: number = NAME_CHARS): string =>
+  text.length <= chars ? text : `${text.slice(0, chars)}...`
 /** A subscription that this endpoint does not serve. */
 export const noSubscription = (namespace: string, kind: string): RpcError =>
   new RpcError(CODES.methodNotFound, `no "${shortened(kind)}" subscription in ${namespace} namespace`)
@@ -112,10 +113,16 @@ export const RESPONSE_TOO_LARGE = new RpcError(
 export const headerNotFound = (number: Uint64): RpcError =>
   serverError(`the header does not exist (block number: ${number})`)
 
-/** Error of a revert; the message includes the decoded reason when the data holds one. */
+/** Error of a revert; the message includes the decoded reason when the data holds one. Megabytes of data are left out: gas pays for many. */
 export const revertError = (data: Uint8Array): RpcError => {
+  const { revertBytes, reasonChars } = RPC_LIMITS
+  if (data.byteLength > revertBytes)
+    return new RpcError(
+      CODES.reverted,
+      `${REASON.revert}: with ${data.byteLength} bytes, at most ${revertBytes} are told`,
+    )
   const reason = revertReason(data)
-  const message = reason === undefined ? REASON.revert : `${REASON.revert}: ${reason}`
+  const message = reason === undefined ? REASON.revert : `${REASON.revert}: ${shortened(reason, reasonChars)}`
   return new RpcError(CODES.reverted, message, bytesToHex(data))
 }
 

@@ -36,6 +36,9 @@ export const RPC_LIMITS = {
   idChars: 16 * 1024,
   /** Size of one response, and of all responses of a batch: the largest logs one transaction can make fit. */
   answerBytes: 32 * 1024 * 1024,
+  /** Data of a revert in an error, and characters of its reason, each of which may become six. */
+  revertBytes: 1024 * 1024,
+  reasonChars: 16 * 1024,
   /**
    * Bytes of batches and large bodies that are parsed and being handled, in total and per client; a larger one is handled alone. Parsed JSON takes up to ten times as much, `memory` times as much on average: so it counts in the ledger.
    */

@@ -1,6 +1,7 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import { revertReason } from '../../../src/evm/revert-reason.ts'
 import { DOMAIN_ERRORS, toRpcError } from '../../../src/rpc/errors.ts'
 import { signedTransaction } from '../../support/rpc/memory-chain.ts'
@@ -183,6 +184,25 @@ describe('over the wire', () => {
       message: 'execution reverted: boom',
       data: `0x${Buffer.from(errorString('boom')).toString('hex')}`,
     })
+  })
+  test('a revert with megabytes is told without them, a long reason is cut', async () => {
+    const reverted = async (data: Uint8Array) => {
+      rig.calls.failure = new CodedError({ code: 'EXECUTION_REVERTED', data })
+      const { error } = await rig.call('eth_call', [{ to: `0x${'11'.repeat(20)}` }, 'latest'])
+      rig.calls.failure = undefined
+      return error as { readonly code: number; readonly message: string; readonly data?: string }
+    }
+    const asked = [...rig.calls.requests]
+    const { revertBytes, reasonChars } = RPC_LIMITS
+    const most = await reverted(new Uint8Array(revertBytes))
+    expect(most.data).toHaveLength(2 + 2 * revertBytes)
+    expect(await reverted(new Uint8Array(revertBytes + 1))).toEqual({
+      code: 3,
+      message: `execution reverted: with ${revertBytes + 1} bytes, at most ${revertBytes} are told`,
+    })
+    const long = await reverted(errorString('x'.repeat(reasonChars + 1)))
+    expect(long.message).toBe(`execution reverted: ${'x'.repeat(reasonChars)}...`)
+    rig.calls.requests = asked
   })
   test('a refused transaction', async () => {
     rig.pool.refusal = { code: 'NONCE_TOO_LOW', expected: 2, got: 1 } as { code: string }

@@ -1,4 +1,4 @@
-import { bytesToHex, toQuantity } from '@tandem/base/bytes.ts'
+import { toQuantity } from '@tandem/base/bytes.ts'
 import type { BlockOverrides, StateOverrides } from '../../../evm/calls/message/call-args.ts'
 import type { CallRequest } from '../../../evm/calls/types.ts'
 import { block } from '../../codecs/block.ts'
@@ -9,6 +9,7 @@ import { ACCESS_LIST_SCHEMA, objectOf, STRING_SCHEMA } from '../../codecs/schema
 import { invalidArgument } from '../../errors.ts'
 import { andThen, type BlockRef, blockNumberOf, type MaybePromise } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
+import { dataResult } from '../../router/large-responses.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { optional } from '../../router/method-description.ts'
 import { withErrorData } from './thrown-reverts.ts'
@@ -53,7 +54,7 @@ export const ethCall = {
       requireRecipient(args)
       return andThen(requestOf(context, args, at, overrides, blocks), async request => {
         const called = context.calls.call(request, context.client, context.cancellation)
-        return bytesToHex((await withErrorData(context, called)).output)
+        return dataResult((await withErrorData(context, called)).output)
       })
     },
   }),

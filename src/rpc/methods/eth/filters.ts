@@ -10,6 +10,7 @@ import {
   BOOLEAN_SCHEMA,
   HASH_SCHEMA,
   parseBoolean,
+  parseHash,
   parseIndex,
   parseQuantity,
   parseString,
@@ -74,6 +75,8 @@ const parseFrom = (option: unknown): ResumePoint | undefined => {
   const to = plainMember(object, 'toBlock', blockNumber.parse)
   if (to !== undefined && to !== 'latest' && to !== 'pending')
     throw new InvalidArgument('toBlock: a subscription has no end; ask eth_getLogs for a range')
+  if (member(object, 'blockHash', parseHash) !== undefined)
+    throw new InvalidArgument('blockHash: a subscription is to all blocks; ask eth_getLogs for one')
   const log = member(object, 'fromLogIndex', parseIndex) ?? 0
   if (from === undefined || from === 'latest' || from === 'pending') return undefined
   return { block: from === 'earliest' ? 0 : Number(from), log }

@@ -237,6 +237,7 @@ test('a client over WebSocket gets the id first, and errors with the position of
     ['newHeads', { fromBlock: '0x99' }],
     ['logs', { fromLogIndex: '1' }],
     ['logs', { fromBlock: '0x1', toBlock: '0x2' }],
+    ['logs', { blockHash: `0x${'11'.repeat(32)}` }],
   ]
   const texts = await Promise.all(failures.map(async params => (await socket.call('eth_subscribe', params)).error))
   expect(texts.map(error => `${error?.code} ${error?.message}`)).toEqual([
@@ -244,6 +245,7 @@ test('a client over WebSocket gets the id first, and errors with the position of
     '-32000 the header does not exist (block number: 153)',
     '-32602 invalid argument 2: fromLogIndex: hex string without 0x prefix',
     '-32602 invalid argument 2: toBlock: a subscription has no end; ask eth_getLogs for a range',
+    '-32602 invalid argument 2: blockHash: a subscription is to all blocks; ask eth_getLogs for one',
   ])
   socket.close()
 })
