@@ -30,6 +30,10 @@ const lengthsOf = (data: Uint8Array): Lengths => [
   lengthAt(data, 2 * WORD_BYTES),
 ]
 
+/** Bytes of the lengths and of what they announce. */
+export const modexpReads = (data: Uint8Array): number =>
+  lengthsOf(data).reduce((sum, length) => sum + length, HEADER_BYTES)
+
 /** Number of squarings, from the exponent's first word and its length; at least 1. */
 const squarings = (data: Uint8Array, [base, exponent]: Lengths, perByte: number): number => {
   const head = Math.min(exponent, WORD_BYTES)

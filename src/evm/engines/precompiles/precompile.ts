@@ -19,9 +19,12 @@ export interface Precompile {
   readonly least: bigint
   readonly run: Run
   readonly price?: InputPrice
+  /** Number of first bytes of an input that tell the result; of all by default, where the price grows with them. */
+  readonly reads?: (data: Uint8Array) => number
 }
 
 export interface PrecompileCall {
+  /** May be a view of memory that changes later. */
   readonly data: Uint8Array
   readonly gas: bigint
   readonly fork: EvmFork
@@ -38,12 +41,13 @@ export interface PrecompileResult {
 
 /** Runs a precompile when its price is paid. */
 export const callPrecompile = (
-  { least, price, run }: Precompile,
-  { data, gas, fork, price: own, check }: PrecompileCall,
+  { least, price, run, reads }: Precompile,
+  { data: whole, gas, fork, price: own, check }: PrecompileCall,
 ): PrecompileResult | Promise<PrecompileResult> => {
   const failed = (failure: PrecompileReason): PrecompileResult => ({ output: EMPTY_BYTES, gasUsed: gas, failure })
   const given = own === undefined ? gas : gasForWork(own, gas)
   if (given === undefined) return failed(PRECOMPILE_REASON.outOfGas)
+  const data = reads === undefined ? whole : whole.subarray(0, reads(whole))
   const used = price?.(data, fork) ?? least
   if (typeof used === 'string') return failed(used)
   if (used > given) return failed(PRECOMPILE_REASON.outOfGas)
@@ -51,7 +55,8 @@ export const callPrecompile = (
     typeof outcome === 'string'
       ? failed(outcome)
       : { output: outcome, gasUsed: own === undefined ? used : wholePrice(own, used), failure: undefined }
-  const outcome = run(data, check)
+  // Copied once it is paid: megabytes that a caller has in memory cost it nothing to pass on.
+  const outcome = run(new Uint8Array(data), check)
   return outcome instanceof Promise ? outcome.then(settle) : settle(outcome)
 }
 

@@ -38,8 +38,8 @@ export class PrecompileCalls {
     const { least } = precompile
     if (this.#isCalledByCode && gas < (price === undefined ? least : wholePrice(price, least)))
       return this.#finish(gas, NOT_PAID)
-    // Copied: the module's memory may grow, and move, while the precompile waits.
-    const data = machine.copy(wasm.inputAt(), wasm.inputSize())
+    const at = wasm.inputAt()
+    const data = machine.bytes.subarray(at, at + wasm.inputSize())
     const result = callPrecompile(precompile, { data, gas, fork: rules.fork, price, check: () => this.#run.check() })
     return result instanceof Promise ? result.then(done => this.#finish(gas, done)) : this.#finish(gas, result)
   }
