@@ -79,7 +79,7 @@ export interface EngineOptions {
   readonly interrupt?: Interrupt | undefined
   /** Gas beyond which the result is not needed: then CodedError<GasBoundError>, soon. Code cannot observe the bound. */
   readonly gasBound?: bigint | undefined
-  /** true: the caller reverts the message's changes at once, and the engine need not write them. */
+  /** true: the caller reverts the message's changes at once, and the engine need not write them, nor tell logs and transfers. */
   readonly discards?: boolean
   readonly accesses?: AccessRecorder | undefined
   /** Present where the journal's base cannot be read synchronously: called before each read of an account, a slot or code. */

@@ -110,6 +110,7 @@ class CallDispatcher {
       if (cancellation?.isCancelled === true) throw new Cancelled()
       const job = {
         kind,
+        client,
         request: transferableRequest(request),
         number: isPending ? env.number - 1 : request.number,
         revision: this.#options.revision?.() ?? 0,

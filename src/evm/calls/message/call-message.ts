@@ -16,6 +16,7 @@ import type { BlockEnv, EngineEnv } from '../../block-env.ts'
 import type { AccessRecorder, CallError, EngineFailure, EngineMessage, EngineResult } from '../../engine.ts'
 import { isPrecompile, type MovedPrecompiles } from '../../moved-precompiles.ts'
 import type { Prefetcher } from '../../prefetched-reader.ts'
+import { SliceClock } from '../../slice-clock.ts'
 import type { CallRequest } from '../types.ts'
 import type { BlockOverrides, CallMessage } from './call-args.ts'
 import { applyOverrides } from './state-overrides.ts'
@@ -40,6 +41,8 @@ export interface PreparedCall {
   readonly authorizations: readonly Authorization[]
   /** GASPRICE, wei. */
   readonly gasPrice: bigint
+  /** Slices of all runs together: each may be shorter than one. */
+  readonly slices: SliceClock | undefined
 }
 
 export interface CallOutcome {
@@ -122,6 +125,7 @@ export const prepareCall = async (context: CallContext, request: CallRequest): P
     accessList: message.accessList ?? [],
     authorizations,
     gasPrice: priceOf(message, env),
+    slices: context.interrupt && new SliceClock(context.interrupt),
   }
 }
 
@@ -165,7 +169,9 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
   const minimum = callMinimumGas(call)
   if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })
   if (runsNoCode(call)) return { gasUsed: minimum, peakGas: minimum, output: EMPTY_BYTES, failure: null }
-  const { context, env, moves, journal } = call
+  const { context, env, moves, journal, slices } = call
+  const pause = slices?.check()
+  if (pause !== undefined) await pause
   const mark = journal.checkpoint()
   const { message, refund } = applyCallNonce(call, gas)
   const { interrupt, prefetch, executed } = context

@@ -96,7 +96,7 @@ const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
 }
 
 /** The call has its time from its arrival; a cancelled one has none left. */
-const interruptFor = (served: ServedCall): Interrupt => {
+const interruptFor = (served: ServedCall, client: string): Interrupt => {
   const endMs = performance.now() + CALL_LIMITS.timeoutMs
   return {
     sliceMs: EXECUTION_LIMITS.callSliceMs,
@@ -104,7 +104,7 @@ const interruptFor = (served: ServedCall): Interrupt => {
       // Checked at the end of a slice, before another call allocates more: a slice is enough for tens of megabytes.
       if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
       collectExternalGarbage()
-      await scheduler.giveWay()
+      await scheduler.giveWay(client)
       served.beat()
     },
     shouldStop: () => served.isCancelled || performance.now() >= endMs,
@@ -164,7 +164,7 @@ const start = async (): Promise<void> => {
     // Named values are stored synchronously: jobs arrive in the order in which the service sent them.
     const env = envs(job.env)
     const overlay = job.overlay === null ? undefined : overlays(job.overlay)
-    const interrupt = interruptFor(served)
+    const interrupt = interruptFor(served, job.client)
     return runNext(interrupt, served, () =>
       withState<CallAnswer>(job, state => {
         served.beat()

@@ -76,6 +76,8 @@ export const MAX_NAMED_VALUES = 4
 
 export interface CallJob {
   readonly kind: CallKind
+  /** Client whose turn its slices take. */
+  readonly client: string
   readonly request: CallJobRequest
   /** Block whose state is the base of the call. */
   readonly number: number

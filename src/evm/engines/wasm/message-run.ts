@@ -34,6 +34,8 @@ const SLICE_GAS = 200_000n
 /** Responses to the module between two checks. */
 const SERVICES_PER_LOOK = 32
 
+const NO_EFFECTS = { logs: [], internal: [] }
+
 /** Result of a message; undefined: it filled a region, or the system has no memory. */
 export type RunEnd = EngineResult | undefined
 
@@ -204,7 +206,7 @@ export class MessageRun implements RunState {
       this.machine.keepSlots(this.#versionBefore, discards ? undefined : this.journal.storageVersion)
     const failure = this.#failureOf(outcome)
     const tracedLogs = this.options.transfers ? this.#ownTransfer(outcome) : undefined
-    const { logs, internal } = effectsOf(this.machine, tracedLogs)
+    const { logs, internal } = discards ? NO_EFFECTS : effectsOf(this.machine, tracedLogs)
     const spareGas = wasm.spareGasOf()
     return {
       gasUsed: this.#message.gas - wasm.gasLeftOf(),

@@ -314,6 +314,19 @@ describe('estimates by the exact gas of a run', () => {
     return { gas: await estimateGas(context(undefined, { engine: counting }), request(message)), runs }
   }
 
+  test('gives way between its runs, each of which may be shorter than a slice', async () => {
+    let turns = 0
+    const giveWay = async () => {
+      turns++
+    }
+    const interrupt = { sliceMs: 0, giveWay, shouldStop: () => turns > 20 }
+    const searching = estimateGas(
+      context(undefined, { engine: wasm, interrupt }),
+      request({ data: encodeCall('needs(uint256)', 200_000n) }),
+    )
+    await expect(searching).rejects.toMatchObject({ code: 'EXECUTION_INTERRUPTED' })
+  })
+
   test.each([
     ['plain code', { data: encodeCall('stored()') }, 2],
     ['refunds', { data: encodeCall('clear()') }, 3],
