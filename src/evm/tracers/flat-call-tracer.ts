@@ -55,24 +55,29 @@ function* flatJson(
   { convertParityErrors }: FlatCallTracerConfig,
   place: Readonly<Record<string, string>>,
 ): Iterable<string> {
-  const waiting: { readonly frame: CallFrame; readonly at: readonly number[] }[] = [{ frame: root, at: [] }]
+  /** `next`: index of the call under way, -1 before the first. */
+  const path = [{ frame: root, next: -1 }]
   let separator = '['
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { frame, at } = next
-    const error = frame.error === undefined || !convertParityErrors ? frame.error : parityError(frame.error)
-    yield separator +
-      objectJson({
-        action: actionJson(frame),
-        ...place,
-        error: quotedJson(error),
-        result: resultJson(frame),
-        subtraces: String(frame.calls.length),
-        traceAddress: `[${at.join(',')}]`,
-        type: `"${kindOf(frame)}"`,
-      })
-    separator = ','
-    for (let i = frame.calls.length - 1; i >= 0; i--)
-      waiting.push({ frame: frame.calls[i] as CallFrame, at: [...at, i] })
+  for (let at = path.at(-1); at !== undefined; at = path.at(-1)) {
+    const { frame } = at
+    if (at.next < 0) {
+      const error = frame.error === undefined || !convertParityErrors ? frame.error : parityError(frame.error)
+      const traceAddress = path.slice(0, -1).map(({ next }) => next)
+      yield separator +
+        objectJson({
+          action: actionJson(frame),
+          ...place,
+          error: quotedJson(error),
+          result: resultJson(frame),
+          subtraces: String(frame.calls.length),
+          traceAddress: `[${traceAddress.join(',')}]`,
+          type: `"${kindOf(frame)}"`,
+        })
+      separator = ','
+    }
+    const call = frame.calls[++at.next]
+    if (call === undefined) path.pop()
+    else path.push({ frame: call, next: -1 })
   }
   yield ']'
 }

@@ -18,8 +18,8 @@ const WARM_READ = 100
 const SENTRY = 2_300n
 /** More than any price that is not of memory beyond all bounds. */
 const UNPAYABLE = 2 ** 59
-/** Steps between two looks at the clock. */
-const STEPS_PER_LOOK = 256
+/** Steps between two looks at the clock: one may show megabytes of memory, or all slots so far. After a wait the same step comes again. */
+const STEPS_PER_LOOK = 2
 
 interface StepFault {
   readonly cost: number
