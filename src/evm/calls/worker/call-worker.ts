@@ -102,7 +102,7 @@ const interruptFor = (served: ServedCall, client: string): Interrupt => {
     sliceMs: EXECUTION_LIMITS.callSliceMs,
     async giveWay() {
       // Checked at the end of a slice, before another call allocates more: a slice is enough for tens of megabytes.
-      if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
+      if (hasMost(client) && isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
       collectExternalGarbage()
       await scheduler.giveWay(client)
       served.beat()
@@ -128,23 +128,32 @@ const hashesBy =
 const TIMED_OUT = callError({ code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs })
 const isInterrupted = (error: unknown): boolean => isCoded(error) && error.code === 'EXECUTION_INTERRUPTED'
 
-/** Calls that have arrived, and those of them that have started. */
+/** Calls that have arrived, and by client those of them that have started. */
 let open = 0
-let running = 0
+const running = new Map<string, number>()
 let idleTimer: NodeJS.Timeout | undefined
 
-/** Runs a call when the memory of those that run is within its limit, which is checked at the end of each slice. */
-const runNext = async (interrupt: Interrupt, served: ServedCall, work: () => Promise<CallAnswer>) => {
+const countRunning = (client: string, change: 1 | -1): void => {
+  const count = (running.get(client) ?? 0) + change
+  if (count === 0) running.delete(client)
+  else running.set(client, count)
+}
+
+/** Returns true when no client has more running calls: the memory of all is above all its own. */
+const hasMost = (client: string): boolean => (running.get(client) ?? 0) >= Math.max(...running.values())
+
+/** Runs a call when its client has no other, or the memory of those that run is within its limit, checked at the end of each slice. */
+const runNext = async (client: string, interrupt: Interrupt, served: ServedCall, work: () => Promise<CallAnswer>) => {
   clearTimeout(idleTimer)
   open++
   try {
-    while (running > 0 && isBeyondMemory()) {
+    while (running.has(client) && isBeyondMemory()) {
       if (interrupt.shouldStop()) throw TIMED_OUT
-      await scheduler.giveWay()
+      await scheduler.giveWay(client)
       served.beat()
     }
-    running++
-    return await work().finally(() => running--)
+    countRunning(client, 1)
+    return await work().finally(() => countRunning(client, -1))
   } catch (error) {
     throw isInterrupted(error) ? TIMED_OUT : error
   } finally {
@@ -165,7 +174,7 @@ const start = async (): Promise<void> => {
     const env = envs(job.env)
     const overlay = job.overlay === null ? undefined : overlays(job.overlay)
     const interrupt = interruptFor(served, job.client)
-    return runNext(interrupt, served, () =>
+    return runNext(job.client, interrupt, served, () =>
       withState<CallAnswer>(job, state => {
         served.beat()
         const runKind = KINDS[job.kind] as Run<CallKind>

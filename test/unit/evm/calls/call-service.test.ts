@@ -249,6 +249,26 @@ test('the frames of many calls are bounded in memory together', async () => {
   expect(await service.call({ message: { ...message, to: READER }, number: 1 })).toMatchObject({})
 }, 60_000)
 
+test('calls of one client that take all memory fail for it, and not for another', async () => {
+  const { shared } = await setUp()
+  const message: CallMessage = { from: caller.address, to: HOARDER, value: 0n, data: EMPTY_BYTES }
+  let isOver = false
+  let failures = 0
+  const hoarding = Array.from({ length: 20 }, async () => {
+    for (; !isOver; failures++)
+      await shared.call({ message, number: 1, overrides: { [HOARDER]: { code: HOARD } } }, 'many').catch(() => {})
+  })
+  const others: unknown[] = []
+  for (let i = 0; i < 8; i++) {
+    const looping = shared.call({ message: { ...message, to: LOOPER, gas: 10_000_000n }, number: 1 }, 'one')
+    others.push(await looping.catch(error => error.detail))
+  }
+  isOver = true
+  await Promise.all(hoarding)
+  expect(failures).toBeGreaterThan(20)
+  expect(others).toEqual(others.map(() => ({ code: 'EXECUTION_FAILED', reason: 'out of gas' })))
+}, 60_000)
+
 test('a call that ran out of memory leaves none of it to the next', async () => {
   const { service } = await setUp()
   // A new transient word for a hundred gas, for ever.
