@@ -52,6 +52,11 @@ export const itemsOf = (list: Uint8Array, width: number): Hex[] => {
   return items
 }
 
+/** Returns the topic, or else the address, that every matching log holds: of the last list of one item; undefined when there is none. */
+export const soleItem = ({ addresses, topics }: LogCriteria): Uint8Array | undefined =>
+  topics.findLast(({ byteLength }) => byteLength === TOPIC_BYTES) ??
+  (addresses.byteLength === ADDRESS_BYTES ? addresses : undefined)
+
 /** Compares the item at an index of a list with another item: negative, 0 or positive. */
 const compareAt = (list: Uint8Array, at: number, item: Uint8Array, width: number): number => {
   for (let i = 0; i < width; i++) {

@@ -1,5 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
 import { type Log, type LogParts, readLog, readLogParts, readLogsInOrder } from '../../primitives/receipt/log.ts'
 import { readCumulativeGas, readStoredOutcome, readStoredReceipt } from '../../primitives/receipt/receipt.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
@@ -11,6 +12,12 @@ interface EncodedLog extends LogParts {
   readonly logIndex: number
   /** Argument of `log`. */
   readonly position: number
+}
+
+/** Logs that may be meant: of the ascending block-wide indexes `wanted`, and with the bytes of an address or a topic. */
+interface LogChoice {
+  readonly wanted?: readonly number[] | undefined
+  readonly bytes?: Uint8Array | undefined
 }
 
 /** Logs of one part of `walkLogs`. */
@@ -67,12 +74,14 @@ export class ReceiptsRow {
     cursor.closeList(outer)
   }
 
-  /** Passes undecoded views of the logs, all or those of the ascending block-wide indexes `wanted`, to `visit` until it returns false. */
-  *walkLogs(visit: (log: EncodedLog) => boolean, wanted?: readonly number[]): SlicedWork<void> {
-    const cursor = new RlpCursor(this.#row)
+  /** Passes undecoded views of the logs, all or those that `choice` may mean, to `visit` until it returns false. */
+  *walkLogs(visit: (log: EncodedLog) => boolean, { wanted, bytes }: LogChoice = {}): SlicedWork<void> {
+    const row = asBuffer(this.#row)
+    const cursor = new RlpCursor(row)
     cursor.openList()
     let logIndex = 0
     let at = 0
+    let found = -1
     for (let transactionIndex = 0; cursor.hasMore(); transactionIndex++) {
       const receipt = cursor.openList()
       cursor.skip()
@@ -89,7 +98,13 @@ export class ReceiptsRow {
           at++
         }
         const { position } = cursor
-        const { address, topics } = readLogParts(cursor)
+        cursor.skip()
+        if (bytes !== undefined) {
+          if (found < position) found = row.indexOf(bytes, position)
+          if (found === -1) return
+          if (found >= cursor.position) continue
+        }
+        const { address, topics } = readLogParts(new RlpCursor(this.#row, position))
         if (!visit({ transactionIndex, logIndex, position, address, topics })) return
       }
       cursor.closeList(list)

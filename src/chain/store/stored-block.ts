@@ -8,7 +8,7 @@ import type { Log } from '../../primitives/receipt/log.ts'
 import { deriveOutcome, deriveReceipt, type Receipt, type ReceiptPrices } from '../../primitives/receipt/receipt.ts'
 import { effectiveTip } from '../../primitives/transaction/transaction.ts'
 import type { BodyRow } from './body-row.ts'
-import { type LogCriteria, matchesParts } from './log-criteria.ts'
+import { type LogCriteria, matchesParts, soleItem } from './log-criteria.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
 import type { IncludedReceipt, IncludedTransaction, LogEntry, StreamedReceipt, TipShare } from './types.ts'
 
@@ -67,12 +67,14 @@ export class StoredBlock {
     const found: LogEntry[] = []
     const { number: blockNumber, timestamp: blockTimestamp } = this.#header
     const place = { blockNumber, blockTimestamp, blockHash: this.#body.blockHash }
-    yield* this.#receipts.walkLogs(({ transactionIndex, logIndex, position, ...parts }) => {
-      if (!matchesParts(criteria, parts)) return true
+    const choice = { wanted, bytes: soleItem(criteria) }
+    yield* this.#receipts.walkLogs(log => {
+      if (!matchesParts(criteria, log)) return true
+      const { transactionIndex, logIndex, position } = log
       const transactionHash = this.#body.transactionHash(transactionIndex)
       found.push({ ...this.#receipts.log(position), ...place, transactionHash, transactionIndex, logIndex })
       return found.length < limit
-    }, wanted)
+    }, choice)
     return found
   }
 
