@@ -224,14 +224,14 @@ describe('build', () => {
 
   test('takes nothing after the deadline', async () => {
     let now = 0
-    // Two readings frame what is loaded before; it is not counted, but the second one is.
-    const budget = { ...ample, nowMs: () => now++, deadlineMs: 4 }
-    const built = await executor.build(
-      new Journal(funded([alice])),
-      env(),
-      listSource([0, 1, 2, 3, 4].map(n => transfer(n))),
-      budget,
-    )
+    const source = listSource([0, 1, 2, 3, 4].map(n => transfer(n)))
+    const next = () => {
+      now++
+      return source.next()
+    }
+    const budget = { ...ample, nowMs: () => now, deadlineMs: 3 }
+    const slow = { next, skipSender() {} }
+    const built = await executor.build(new Journal(funded([alice])), env(), slow, budget)
     expect(built.transactions.length).toBe(3)
   })
 
