@@ -1,6 +1,6 @@
 import { composeStream } from '@tandem/base/async/chunk-stream.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
-import type { Hex } from '@tandem/base/bytes.ts'
+import { asBuffer, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { streamedReceipt } from '../../chain/store/included.ts'
 import type { ChainBlock, ChainView, IncludedReceipt } from '../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
@@ -8,7 +8,7 @@ import { blockPieces } from '../encode/block.ts'
 import { jsonData } from '../encode/hex.ts'
 import { receiptPieces } from '../encode/receipt.ts'
 import { RawJson, StreamedJson } from './raw-json.ts'
-import { type ResponseChunk, streamOf } from './response.ts'
+import type { ResponseChunk, ResponseStream } from './response.ts'
 import { createSlots, streamInTurn } from './slots.ts'
 
 /** Returns true when a block's receipts may be long: a log costs 375 gas plus 8 a byte, and takes 512 bytes plus two for each. */
@@ -33,11 +33,34 @@ function* listOf<T>(items: Iterable<T>, pieces: (item: T) => Iterable<string>): 
   yield before === '[' ? '[]' : ']'
 }
 
-/** Returns DATA as a result; a call may return megabytes, which are encoded when they are read. */
+/** Returns DATA as a result; a call may return megabytes, which are encoded piece by piece while they are read. */
 export const dataResult = (bytes: Uint8Array): RawJson | StreamedJson =>
-  2 * bytes.byteLength <= RPC_LIMITS.chunkChars
+  bytes.byteLength <= DATA_BYTES
     ? new RawJson(jsonData(bytes))
-    : new StreamedJson(() => streamOf(jsonData(bytes)), bytes.byteLength)
+    : new StreamedJson(() => dataStream(bytes), bytes.byteLength)
+
+const DATA_BYTES = RPC_LIMITS.chunkChars / 2 - 2
+
+const dataStream = (bytes: Uint8Array): ResponseStream => {
+  let rest = bytes
+  let before = '"0x'
+  return {
+    get heldBytes() {
+      return rest.byteLength
+    },
+    async next() {
+      if (rest.byteLength === 0) return undefined
+      const piece = asBuffer(rest).hexSlice(0, Math.min(DATA_BYTES, rest.byteLength))
+      rest = rest.subarray(DATA_BYTES)
+      const text = `${before}${piece}${rest.byteLength === 0 ? '"' : ''}`
+      before = ''
+      return text
+    },
+    cancel() {
+      rest = EMPTY_BYTES
+    },
+  }
+}
 
 /** Responses of megabytes, written while they are read: a few at a time, in time slices, each loading its data when it starts. */
 export class LargeResponses {

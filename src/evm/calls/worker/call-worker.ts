@@ -5,7 +5,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { collectExternalGarbage, collectGarbage, externalBytes } from '@tandem/base/worker/garbage.ts'
 import { lowerThreadPriority } from '@tandem/base/worker/priority.ts'
-import { type ServedCall, serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
+import { type ServedCall, serveWorker, Transferred, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
 import { overlayReader } from '../../../state/overlay-reader.ts'
@@ -163,18 +163,21 @@ const runNext = async (client: string, interrupt: Interrupt, served: ServedCall,
   }
 }
 
+/** Longer outputs move to the main thread; copies of shorter ones cost less. */
+const MOVED_BYTES = 64 * 1024
+
 const start = async (): Promise<void> => {
   const engine = await loadEngine(engineName)
   const store = await Store.attach(handle)
   const withState = createStateCache(store)
   const envs = createNames((env: SerializedEnv): BlockEnv => envFromSerialized(env, params, store))
   const overlays = createNames((changes: StateChanges) => changes)
-  const run = (job: CallJob, served: ServedCall): Promise<CallAnswer> => {
+  const run = async (job: CallJob, served: ServedCall): Promise<CallAnswer | Transferred<CallAnswer>> => {
     // Named values are stored synchronously: jobs arrive in the order in which the service sent them.
     const env = envs(job.env)
     const overlay = job.overlay === null ? undefined : overlays(job.overlay)
     const interrupt = interruptFor(served, job.client)
-    return runNext(job.client, interrupt, served, () =>
+    const answer = await runNext(job.client, interrupt, served, () =>
       withState<CallAnswer>(job, state => {
         served.beat()
         const runKind = KINDS[job.kind] as Run<CallKind>
@@ -184,6 +187,9 @@ const start = async (): Promise<void> => {
         return runKind({ reader, prefetch, env, engine, interrupt }, job.request, hashesBy(job.hashes))
       }),
     )
+    // Megabytes go at once, and count for no other call.
+    const isLong = typeof answer === 'object' && 'output' in answer && answer.output.byteLength > MOVED_BYTES
+    return isLong ? new Transferred<CallAnswer>(answer, [answer.output]) : answer
   }
   serveWorker<CallMethods>({ run }, { order: 'parallel', batch: CALL_LIMITS.batch })
 }

@@ -269,6 +269,13 @@ test('calls of one client that take all memory fail for it, and not for another'
   expect(others).toEqual(others.map(() => ({ code: 'EXECUTION_FAILED', reason: 'out of gas' })))
 }, 60_000)
 
+test('outputs of megabytes come whole, and those of many calls count for no later one', async () => {
+  const { service } = await setUp()
+  const overrides = { [READER]: { code: code(0x62, '400000', 0x5f, 0xf3) } }
+  const calls = Array.from({ length: 20 }, () => service.call(request(1, READER, {}, { overrides })))
+  for (const { output } of await Promise.all(calls)) expect(output.byteLength).toBe(4 * 1024 * 1024)
+}, 60_000)
+
 test('a call that ran out of memory leaves none of it to the next', async () => {
   const { service } = await setUp()
   // A new transient word for a hundred gas, for ever.
