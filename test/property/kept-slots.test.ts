@@ -68,7 +68,8 @@ const dropped =
     journal.revert(mark)
     // A touch of RIPEMD-160 outlives a revert, within its transaction (EIP-161).
     journal.endTransaction()
-    return resultText({ ...result, destroyed: [] })
+    // Nobody reads what a discarded message told.
+    return resultText({ ...result, destroyed: [], ...(discards && { logs: [], internal: [] }) })
   }
 const reverted = dropped(false)
 const discarded = dropped(true)
