@@ -147,13 +147,13 @@ export const explainSystemError = (error: ListenError): string | undefined => {
     return `${error.message}. The installation is incomplete, or older than the source: run "npm ci" in the folder of the program.`
   const listening = explainListenError(error)
   if (listening !== undefined) return listening
-  if (code !== undefined && isDiskError(error) && syscall !== 'open') {
-    const place = path === undefined ? 'the data folder' : path
+  if (code !== undefined && isDiskError(error)) {
+    const work = `${syscall === 'open' ? 'Opening' : 'Writing to'} ${path ?? 'the data folder'}`
     const [reason, remedy] =
       errno === undefined
         ? [error.message, 'Free disk space, mend the disk, or see that this user may write there']
         : [getSystemErrorMessage(errno), 'Free disk space or mend the disk']
-    return `Writing to ${place} failed: ${reason}. ${remedy}, then start again; nothing acknowledged is lost.`
+    return `${work} failed: ${reason}. ${remedy}, then start again; nothing acknowledged is lost.`
   }
   if (path === undefined || errno === undefined) return undefined
   return `${path} cannot be ${READS.has(syscall ?? '') ? 'read' : 'used'}: ${getSystemErrorMessage(errno)}.`

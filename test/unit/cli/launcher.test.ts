@@ -102,6 +102,13 @@ test('a missing package says what to run', () => {
   expect(explainSystemError(error)).toMatch(/^Cannot find package 'ws' .*: run "npm ci"/)
 })
 
+test('a file of the data folder that a failing disk does not open says what to do', () => {
+  const error = Object.assign(new Error('EROFS'), { code: 'EROFS', errno: -30, syscall: 'open', path: '/d/wal' })
+  expect(explainSystemError(error)).toBe(
+    'Opening /d/wal failed: read-only file system. Free disk space or mend the disk, then start again; nothing acknowledged is lost.',
+  )
+})
+
 test('V8 takes code that was compiled without the flags of the package, as that of its own modules was', () => {
   const run = (flags: readonly string[], program: string) =>
     execFileSync(process.execPath, [...flags, '-p', program], { encoding: 'utf8' }).trim()
