@@ -23,6 +23,9 @@ interface LogChoice {
 /** Logs of one part of `walkLogs`. */
 const PART_LOGS = 256
 
+/** Logs after which it is known whether most hold the wanted bytes. */
+const TRIED_LOGS = 16
+
 /** Reads single receipts of a stored row (`encodeStoredReceipts`) without decoding the others; the first read scans for their offsets. */
 export class ReceiptsRow {
   readonly #row: Uint8Array
@@ -77,11 +80,13 @@ export class ReceiptsRow {
   /** Passes undecoded views of the logs, all or those that `choice` may mean, to `visit` until it returns false. */
   *walkLogs(visit: (log: EncodedLog) => boolean, { wanted, bytes }: LogChoice = {}): SlicedWork<void> {
     const row = asBuffer(this.#row)
-    const cursor = new RlpCursor(row)
+    const cursor = new RlpCursor(this.#row)
     cursor.openList()
     let logIndex = 0
     let at = 0
+    let needle = wanted === undefined ? bytes : undefined
     let found = -1
+    let spared = 0
     for (let transactionIndex = 0; cursor.hasMore(); transactionIndex++) {
       const receipt = cursor.openList()
       cursor.skip()
@@ -98,13 +103,19 @@ export class ReceiptsRow {
           at++
         }
         const { position } = cursor
-        cursor.skip()
-        if (bytes !== undefined) {
-          if (found < position) found = row.indexOf(bytes, position)
+        const isSearched = needle !== undefined
+        if (isSearched) {
+          cursor.skip()
+          if (found < position) found = row.indexOf(needle as Uint8Array, position)
           if (found === -1) return
-          if (found >= cursor.position) continue
+          if (found >= cursor.position) {
+            spared++
+            continue
+          }
+          // Bytes that most logs hold spare too little.
+          if (logIndex > TRIED_LOGS && spared * 2 < logIndex) needle = undefined
         }
-        const { address, topics } = readLogParts(new RlpCursor(this.#row, position))
+        const { address, topics } = readLogParts(isSearched ? new RlpCursor(this.#row, position) : cursor)
         if (!visit({ transactionIndex, logIndex, position, address, topics })) return
       }
       cursor.closeList(list)

@@ -230,3 +230,43 @@ test('a bare receipt row gives each receipt what those before it tell', () => {
   expect(() => row.receipt(4)).toThrow()
   expect(() => new ReceiptsRow(encodeStoredReceipts(stored), 3).receipt(0)).toThrow()
 })
+
+test('a walk to the logs with wanted bytes meets each of them, however many hold them', () => {
+  const [everywhere, often, rare] = [toWord(1n), toWord(2n), toWord(3n)]
+  const log = (i: number): Log => {
+    const topics = [everywhere, i % 40 === 39 ? rare : i < 60 === i % 5 > 0 ? often : toWord(4n)]
+    // The bytes may stand in the data too.
+    return {
+      address: `0x${'aa'.repeat(20)}`,
+      topics,
+      data: i % 7 === 0 ? Buffer.from(rare.slice(2), 'hex') : new Uint8Array(),
+    }
+  }
+  const logs = Array.from({ length: 240 }, (_, i) => log(i))
+  const receipts = Array.from(
+    { length: 80 },
+    (_, i): StoredReceipt => ({
+      status: 1,
+      cumulativeGasUsed: 21_000n * BigInt(i + 1),
+      logs: logs.slice(i * 3, i * 3 + 3),
+    }),
+  )
+  const row = new ReceiptsRow(encodeStoredReceipts(receipts), receipts.length)
+  for (const word of [everywhere, often, rare, toWord(5n)]) {
+    const met: number[] = []
+    const bytes = Buffer.from(word.slice(2), 'hex')
+    const visit = ({
+      topics,
+      logIndex,
+      transactionIndex,
+      position,
+    }: Parameters<Parameters<typeof row.walkLogs>[0]>[0]) => {
+      expect(transactionIndex).toBe(Math.floor(logIndex / 3))
+      expect(row.log(position).topics).toEqual(logs[logIndex]?.topics)
+      if (topics.some(topic => bytes.equals(topic))) met.push(logIndex)
+      return true
+    }
+    finishSlicedWork(row.walkLogs(visit, { bytes }))
+    expect(met).toEqual([...logs.keys()].filter(i => logs[i]?.topics.includes(word)))
+  }
+})
