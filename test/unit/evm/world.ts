@@ -5,6 +5,7 @@ import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
+import type { EngineMessage } from '../../../src/evm/engine.ts'
 import type { TransactionSource } from '../../../src/evm/executor-types.ts'
 import { type Transaction, withSender } from '../../../src/primitives/transaction/transaction.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
@@ -59,6 +60,18 @@ export const signed = (from: Key, fields: Partial<UnsignedTransaction> = {}): Tr
   const decoded = signedBy(unsigned, from.secret)
   return withSender(decoded, { hash: keccak256Hex(decoded.raw), from: from.address })
 }
+
+/** Message with this gas, without data or value, at 1 wei per unit; `fields` differ. */
+export const messageTo = (to: Hex, gas: bigint, from: Key, fields: Partial<EngineMessage> = {}): EngineMessage => ({
+  from: from.address,
+  to,
+  value: 0n,
+  data: EMPTY_BYTES,
+  gas,
+  gasPrice: 1n,
+  accessList: [],
+  ...fields,
+})
 
 /** Accounts with this much wei each. */
 export const funded = (keys: readonly Key[], balance = 1_000_000n * TOKEN): MemoryState =>

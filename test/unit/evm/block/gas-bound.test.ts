@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import type { EngineMessage } from '../../../../src/evm/engine.ts'
 import type { Transaction } from '../../../../src/primitives/transaction/transaction.ts'
@@ -9,7 +9,7 @@ import { outcomeOf } from '../../../support/evm/compare.ts'
 import { SEED } from '../../../support/seed.ts'
 import type { MemoryState } from '../../state/memory-state.ts'
 import { ENGINES, engineOf, executorOf } from '../engines/engines.ts'
-import { env, funded, key, paramsAt, signed, withCode } from '../world.ts'
+import { env, funded, key, messageTo, paramsAt, signed, withCode } from '../world.ts'
 
 const sender = key(1)
 const TARGET: Hex = `0x${'cc'.repeat(20)}`
@@ -26,16 +26,7 @@ const block = env({ params: paramsAt('cancun') })
 
 /** Reads new slots for ever: the reads tell how far it got. */
 const READS = '5b5a54505f56'
-const message = (fields: Partial<EngineMessage> = {}): EngineMessage => ({
-  from: sender.address,
-  to: TARGET,
-  value: 0n,
-  data: EMPTY_BYTES,
-  gas: MOST,
-  gasPrice: 1n,
-  accessList: [],
-  ...fields,
-})
+const message = (fields: Partial<EngineMessage> = {}): EngineMessage => messageTo(TARGET, MOST, sender, fields)
 
 /** A journal, and the words that were read of the state behind it. */
 const watched = (state: MemoryState): { journal: Journal; reads: () => number } => {

@@ -1,4 +1,4 @@
-import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import type { EvmFork } from '../../../../src/config/forks.ts'
@@ -6,7 +6,7 @@ import type { EngineMessage } from '../../../../src/evm/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { createStepOracle } from '../../../support/step-oracle.ts'
-import { env, funded, key, paramsAt, withCode } from '../world.ts'
+import { env, funded, key, messageTo, paramsAt, withCode } from '../world.ts'
 
 /* Programs in which random ones found the engines to differ, on both engines and on EthereumJS. */
 
@@ -49,16 +49,7 @@ const VECTORS: Readonly<Record<string, Vector>> = {
 
 describe.each(Object.entries(VECTORS))('%s', (_, { code, fork, message = {} }) => {
   const block = env({ params: paramsAt(fork) })
-  const sent: EngineMessage = {
-    from: sender.address,
-    to: TARGET,
-    value: 0n,
-    data: EMPTY_BYTES,
-    gas: 500_000n,
-    gasPrice: 1n,
-    accessList: [],
-    ...message,
-  }
+  const sent = messageTo(TARGET, 500_000n, sender, message)
   const run = async ({ run }: (typeof ENGINES)[number]) => {
     const { gasUsed, output, failure } = await run(new Journal(worldOf(code)), block, sent)
     return { gasUsed, output: bytesToHex(output), failed: failure !== null }

@@ -1,9 +1,8 @@
-import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import type { EngineMessage } from '../../../../src/evm/engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { asm, loop, program, unrolled } from '../../../worst-case/assembler.ts'
-import { env, funded, key, paramsAt, withCode } from '../world.ts'
+import { env, funded, key, messageTo, paramsAt, withCode } from '../world.ts'
 import { engineOf } from './engines.ts'
 
 /*
@@ -16,15 +15,7 @@ const TARGET: Hex = `0x${'cc'.repeat(20)}`
 const LONG_BYTES = 1024 * 1024
 const GAS = 10_000_000n
 
-const message: EngineMessage = {
-  from: sender.address,
-  to: TARGET,
-  value: 0n,
-  data: EMPTY_BYTES,
-  gas: GAS,
-  gasPrice: 1n,
-  accessList: [],
-}
+const message = messageTo(TARGET, GAS, sender)
 
 /** Processor time, in microseconds, of as many calls with an input of this size as the gas pays for. */
 const costOf = async (address: number, gas: number, size: number): Promise<number> => {

@@ -1,8 +1,7 @@
-import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
-import type { EngineMessage } from '../../../../src/evm/engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { env, funded, key, paramsAt, withCode } from '../world.ts'
+import { env, funded, key, messageTo, paramsAt, withCode } from '../world.ts'
 import { engineOf } from './engines.ts'
 
 /*
@@ -34,15 +33,7 @@ const ACCESSES: Readonly<Record<string, string>> = {
   SSTORE: '60015f3555',
 }
 
-const message: EngineMessage = {
-  from: sender.address,
-  to: TARGET,
-  value: 0n,
-  data: EMPTY_BYTES,
-  gas: GAS,
-  gasPrice: 1n,
-  accessList: [],
-}
+const message = messageTo(TARGET, GAS, sender)
 
 // EthereumJS reads what a call names before the price is known: time bounds that.
 describe.each(['wasm', 'interpreter'] as const)('an access that is not paid (%s)', name => {

@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
@@ -8,7 +8,7 @@ import { Journal } from '../../../../src/state/journal/journal.ts'
 import type { StateReader } from '../../../../src/state/state-reader.ts'
 import { asm, loop, program, push } from '../../../worst-case/assembler.ts'
 import { type MemoryState, memoryAccount } from '../../state/memory-state.ts'
-import { env, funded, key, paramsAt, withCode } from '../world.ts'
+import { env, funded, key, messageTo, paramsAt, withCode } from '../world.ts'
 
 /*
  * Codes beyond the pages that the engine in WebAssembly has for them: others lose their place, the message goes on where it is, once, and
@@ -34,15 +34,7 @@ const contracts = (count: number, code: (index: number) => Uint8Array): MemorySt
   return state
 }
 
-const MESSAGE: EngineMessage = {
-  from: sender.address,
-  to: TARGET,
-  value: 0n,
-  data: EMPTY_BYTES,
-  gas: 100_000_000n,
-  gasPrice: 1n,
-  accessList: [],
-}
+const MESSAGE = messageTo(TARGET, 100_000_000n, sender)
 
 const run = async (base: MemoryState, code: Uint8Array, codePages?: number, sent: Partial<EngineMessage> = {}) => {
   const state = withCode(base, TARGET, code, 10n ** 18n)

@@ -1,11 +1,11 @@
-import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import type { EngineMessage } from '../../../../src/evm/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import type { MemoryState } from '../../state/memory-state.ts'
-import { env, funded, key, paramsAt, withCode } from '../world.ts'
+import { env, funded, key, messageTo, paramsAt, withCode } from '../world.ts'
 
 /*
  * For each region of the module's memory, the program that fills most of it for 100 M gas, the most that a transaction may use: none may
@@ -57,16 +57,7 @@ const run = async (code: string, helper: string | undefined, sent: Partial<Engin
   })
   const state: MemoryState = withCode(funded([sender]), TARGET, hexToBytes(`0x${code}`), 10n ** 18n)
   if (helper !== undefined) withCode(state, HELPER, hexToBytes(`0x${helper}`), 10n ** 18n)
-  const message: EngineMessage = {
-    from: sender.address,
-    to: TARGET,
-    value: 0n,
-    data: EMPTY_BYTES,
-    gas: MAX_GAS,
-    gasPrice: 1n,
-    accessList: [],
-    ...sent,
-  }
+  const message = messageTo(TARGET, MAX_GAS, sender, sent)
   let runs = 0
   const block = env({ params: paramsAt('prague') })
   const blockHash = async (number: number): Promise<Hex> => {

@@ -1,4 +1,4 @@
-import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test, vi } from 'vitest'
 import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import { sign } from '../../../../src/crypto/signature.ts'
@@ -12,7 +12,7 @@ import { randomCase } from '../../../property/evm/cases.ts'
 import { createRandom } from '../../../property/executor-plans.ts'
 import { outcomeOf } from '../../../support/evm/compare.ts'
 import { SEED } from '../../../support/seed.ts'
-import { env, funded, key, withCode } from '../world.ts'
+import { env, funded, key, messageTo, withCode } from '../world.ts'
 
 const sender = key(1)
 const TARGET: Hex = `0x${'cc'.repeat(20)}`
@@ -29,16 +29,8 @@ const counted = (): { engine: Engine; oracle: Engine; elsewhere: () => number } 
   return { engine, oracle, elsewhere: () => count }
 }
 
-const message = (overrides: Partial<EngineMessage> = {}): EngineMessage => ({
-  from: sender.address,
-  to: TARGET,
-  value: 0n,
-  data: EMPTY_BYTES,
-  gas: 1_000_000n,
-  gasPrice: 1n,
-  accessList: [],
-  ...overrides,
-})
+const message = (overrides: Partial<EngineMessage> = {}): EngineMessage =>
+  messageTo(TARGET, 1_000_000n, sender, overrides)
 
 const stateWith = (code: string) => withCode(funded([sender]), TARGET, hexToBytes(`0x${code}`), 5n)
 

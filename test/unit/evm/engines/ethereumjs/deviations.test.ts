@@ -11,7 +11,7 @@ import type { ExecutionMode } from '../../../../../src/evm/executor-types.ts'
 import { Journal } from '../../../../../src/state/journal/journal.ts'
 import { withDevNode } from '../../../../support/dev-node.ts'
 import { createStepOracle } from '../../../../support/step-oracle.ts'
-import { env, funded, key, paramsAt, signed, withCode } from '../../world.ts'
+import { env, funded, key, messageTo, paramsAt, signed, withCode } from '../../world.ts'
 
 /* Deviations of EthereumJS from Ethereum, on every way to run code; and EthereumJS as it comes, so that the list says no more than is true. */
 
@@ -119,16 +119,7 @@ describe.each(Object.entries(DEVIATIONS))('%s', (_, { code, message = {}, output
     const account = state.accounts.get(sender.address)
     if (account !== undefined) account.nonce = 1
     const journal = new Journal(state)
-    const result = await engine.run(journal, block, {
-      from: sender.address,
-      to: TARGET,
-      value: 0n,
-      data: EMPTY_BYTES,
-      gas: GAS,
-      gasPrice: 1n,
-      accessList: [],
-      ...message,
-    })
+    const result = await engine.run(journal, block, messageTo(TARGET, GAS, sender, message))
     return {
       output: bytesToHex(result.output),
       failed: result.failure !== null,
