@@ -3,9 +3,11 @@ import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { asBuffer } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
+import { topicAt } from '../../primitives/receipt/log.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
+import { ADDRESS_BYTES, TOPIC_BYTES } from '../store/log-criteria.ts'
 import {
   blockOf,
   EVERY_ITEM,
@@ -104,10 +106,14 @@ const eachPlace = async (
   isFull: () => boolean,
 ): Promise<number> => {
   for await (const { number, row } of receiptRows(store, from, to)) {
-    const work = new ReceiptsRow(row, 0).walkLogs(({ address, topics, logIndex }) => {
+    const receipts = new ReceiptsRow(row, 0)
+    const hashOf = (kind: number, at: number, size: number) => itemHash(kind, receipts.bytes.subarray(at, at + size))
+    const work = receipts.walkLogs(log => {
+      const { logIndex } = log
       if (logIndex === 0) receiver.add(EVERY_ITEM, number, 0)
-      receiver.add(itemHash(0, address), number, logIndex)
-      for (const [position, topic] of topics.entries()) receiver.add(itemHash(1 + position, topic), number, logIndex)
+      receiver.add(hashOf(0, log.address, ADDRESS_BYTES), number, logIndex)
+      for (let position = 0; position < log.topicCount; position++)
+        receiver.add(hashOf(1 + position, topicAt(log, position), TOPIC_BYTES), number, logIndex)
       return true
     })
     await runSlicedWork(work, sliceOver)

@@ -20,13 +20,22 @@ export interface LogQueryLimits {
   nowMs(): number
 }
 
-/** Yields logs, ascending, block by block, awaiting the store at each step. Throws TOO_MANY_RESULTS, RESULTS_TOO_LARGE or QUERY_TIMEOUT. */
-export async function* matchingLogs(
+/** Finds the matching logs of a block, at most `limit`; undefined: none. */
+type FindLogs<Found> = (candidate: LogCandidate, limit: number) => Promise<Found | undefined>
+
+/** Number of logs found, and bytes of their data. */
+interface FoundLogs {
+  readonly count: number
+  readonly dataBytes: number
+}
+
+/** Yields what `find` finds, ascending, block by block, awaiting the store at each step. Throws TOO_MANY_RESULTS, RESULTS_TOO_LARGE or QUERY_TIMEOUT. */
+export async function* matchingLogs<Found extends FoundLogs>(
   store: Store,
-  blocks: BlockStore,
   query: LogQuery,
   limits: LogQueryLimits,
-): AsyncGenerator<readonly LogEntry[]> {
+  find: FindLogs<Found>,
+): AsyncGenerator<Found> {
   const limitBytes = limits.bytes ?? RPC_LIMITS.logBytes
   let count = 0
   let bytes = 0
@@ -35,11 +44,15 @@ export async function* matchingLogs(
     if (limits.nowMs() > deadlineMs) throw readError({ code: 'QUERY_TIMEOUT', timeoutMs: limits.timeoutMs })
   }
   const candidates = isShort(query) ? everyBlock(query) : candidateBlocks(store, query, checkTime)
-  const read = (candidate: LogCandidate) => logsOf(blocks, candidate, query, limits.results - count + 1)
+  const read = async (candidate: LogCandidate) => ({
+    number: candidate.number,
+    found: await find(candidate, limits.results - count + 1),
+  })
   for await (const { number, found } of readAhead(candidates, READ_BLOCKS, read)) {
-    count += found.length
+    if (found === undefined) continue
+    count += found.count
     if (count > limits.results) throw tooManyResults(query, number, limits)
-    for (const log of found) bytes += log.data.byteLength
+    bytes += found.dataBytes
     if (bytes > limitBytes) throw readError({ code: 'RESULTS_TOO_LARGE', limitBytes })
     yield found
     checkTime()
@@ -58,29 +71,33 @@ const tooManyResults = ({ fromBlock }: LogQuery, number: number, { results }: Lo
     ...(number > fromBlock && { fits: { fromBlock, toBlock: number - 1 } }),
   })
 
-/** Finds the logs of a block that match, at most `limit`: of a recent one in its objects. */
-const logsOf = async (
+/** Finds logs of a block as entries: of a recent one in its objects. */
+const entriesOf = async (
   blocks: BlockStore,
-  { number, wanted }: LogCandidate,
   query: LogQuery,
+  { number, wanted }: LogCandidate,
   limit: number,
-): Promise<{ readonly number: number; readonly found: readonly LogEntry[] }> => {
+): Promise<readonly LogEntry[]> => {
   const recent = blocks.recent(number)
-  if (recent === undefined) return { number, found: await blocks.logs(number, query, limit, wanted) }
+  if (recent === undefined) return (await blocks.logs(number, query, limit, wanted))?.entries() ?? []
   const found: LogEntry[] = []
   for (const log of logEntries(loggedBlock(recent.block, recent.receipts), query)) if (found.push(log) === limit) break
-  return { number, found }
+  return found
 }
 
-/** Collects all results of `matchingLogs`. */
+/** Returns all matching logs within the limits. */
 export const queryLogs = async (
   store: Store,
   blocks: BlockStore,
   query: LogQuery,
   limits: LogQueryLimits,
 ): Promise<readonly LogEntry[]> => {
+  const find = async (candidate: LogCandidate, limit: number) => {
+    const entries = await entriesOf(blocks, query, candidate, limit)
+    return { entries, count: entries.length, dataBytes: entries.reduce((sum, { data }) => sum + data.byteLength, 0) }
+  }
   const found: LogEntry[] = []
-  for await (const logs of matchingLogs(store, blocks, query, limits)) for (const log of logs) found.push(log)
+  for await (const { entries } of matchingLogs(store, query, limits, find)) for (const log of entries) found.push(log)
   return found
 }
 

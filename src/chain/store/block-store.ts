@@ -29,8 +29,8 @@ import type { BlockRows } from './put-block.ts'
 import { readReceipts } from './receipt-parts.ts'
 import { ReceiptsRow } from './receipts-row.ts'
 import type { ChainRules } from './rules-port.ts'
-import { StoredBlock, sumTips, tipsPaid } from './stored-block.ts'
-import type { ChainBlock, LogEntry, TipShare, TransactionLocation } from './types.ts'
+import { type EncodedLogs, StoredBlock, sumTips, tipsPaid } from './stored-block.ts'
+import type { ChainBlock, TipShare, TransactionLocation } from './types.ts'
 
 interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>> {
   /** Memory of the caches, bytes, of the default memory when omitted; of the rows a third by default. */
@@ -221,15 +221,15 @@ export class BlockStore {
     return tips
   }
 
-  /** Returns the logs of a block as `StoredBlock.logs`; none when it is not stored. */
+  /** Returns the logs of a block as `StoredBlock.logs`; undefined when it is not stored. */
   async logs(
     number: number,
     criteria: LogCriteria,
     limit: number,
     wanted?: readonly number[],
-  ): Promise<readonly LogEntry[]> {
+  ): Promise<EncodedLogs | undefined> {
     const stored = await this.stored(number)
-    return stored === undefined ? [] : this.#inSlices(stored.logs(criteria, limit, wanted))
+    return stored && this.#inSlices(stored.logs(criteria, limit, wanted))
   }
 
   /** Returns the newest location of a transaction. */

@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
-import { asBuffer, bytesFromDigits, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { asBuffer, bytesFromDigits, bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import type { Block, EncodableBody } from '../../primitives/block.ts'
 import { decodeEthereumBody, encodeEthereumBody } from '../../primitives/ethereum-body.ts'
 import { decodeRlp, encodeRlp } from '../../primitives/rlp/rlp.ts'
@@ -80,8 +80,13 @@ export class BodyRow {
   }
 
   transactionHash(index: number): Hex {
+    return bytesToHex(this.hashBytes(index))
+  }
+
+  /** Returns the hash of a transaction as a view. */
+  hashBytes(index: number): Uint8Array {
     const at = HEAD + index * ENTRY
-    return `0x${this.#row.hexSlice(at, at + 32)}`
+    return this.#row.subarray(at, at + 32)
   }
 
   /** Its bytes are copied, so that one transaction does not retain the whole block. */

@@ -1,6 +1,6 @@
 import { asBuffer, bytesToHex, concatBytes, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../crypto/hash.ts'
-import type { Log, LogParts } from '../../primitives/receipt/log.ts'
+import { type EncodedLog, type Log, topicAt } from '../../primitives/receipt/log.ts'
 
 /** Requested addresses and topics, as sorted bytes (a fifth of strings' memory). Empty lists match any; a log needs as many topics. */
 export interface LogCriteria {
@@ -57,22 +57,22 @@ export const soleItem = ({ addresses, topics }: LogCriteria): Uint8Array | undef
   topics.findLast(({ byteLength }) => byteLength === TOPIC_BYTES) ??
   (addresses.byteLength === ADDRESS_BYTES ? addresses : undefined)
 
-/** Compares the item at an index of a list with another item: negative, 0 or positive. */
-const compareAt = (list: Uint8Array, at: number, item: Uint8Array, width: number): number => {
+/** Compares the item at an offset of a list with that at `from`: negative, 0 or positive. */
+const compareAt = (list: Uint8Array, at: number, bytes: Uint8Array, from: number, width: number): number => {
   for (let i = 0; i < width; i++) {
-    const difference = (list[at + i] as number) - (item[i] as number)
+    const difference = (list[at + i] as number) - (bytes[from + i] as number)
     if (difference !== 0) return difference
   }
   return 0
 }
 
-/** Returns true when a sorted list contains an item. */
-const holds = (list: Uint8Array, item: Uint8Array, width: number): boolean => {
+/** Returns true when a sorted list contains the item at an offset. */
+const holds = (list: Uint8Array, width: number, bytes: Uint8Array, from = 0): boolean => {
   let low = 0
   let high = list.byteLength / width
   while (low < high) {
     const middle = (low + high) >>> 1
-    const difference = compareAt(list, middle * width, item, width)
+    const difference = compareAt(list, middle * width, bytes, from, width)
     if (difference === 0) return true
     if (difference < 0) low = middle + 1
     else high = middle
@@ -80,13 +80,11 @@ const holds = (list: Uint8Array, item: Uint8Array, width: number): boolean => {
   return false
 }
 
-/** Returns true when an encoded log matches. */
-export const matchesParts = (criteria: LogCriteria, { address, topics }: LogParts): boolean =>
-  criteria.topics.length <= topics.length &&
-  (criteria.addresses.byteLength === 0 || holds(criteria.addresses, address, ADDRESS_BYTES)) &&
-  criteria.topics.every(
-    (list, position) => list.byteLength === 0 || holds(list, topics[position] as Uint8Array, TOPIC_BYTES),
-  )
+/** Returns true when a log encoded in `row` matches. */
+export const matchesEncoded = ({ addresses, topics }: LogCriteria, row: Uint8Array, log: EncodedLog): boolean =>
+  topics.length <= log.topicCount &&
+  (addresses.byteLength === 0 || holds(addresses, ADDRESS_BYTES, row, log.address)) &&
+  topics.every((list, position) => list.byteLength === 0 || holds(list, TOPIC_BYTES, row, topicAt(log, position)))
 
 /** Log whose parts are converted to bytes at the first comparison, for matching against many criteria. */
 export class ComparedLog {
@@ -100,9 +98,9 @@ export class ComparedLog {
 
   matches({ addresses, topics }: LogCriteria): boolean {
     if (topics.length > this.#log.topics.length) return false
-    if (addresses.byteLength > 0 && !holds(addresses, this.#addressBytes(), ADDRESS_BYTES)) return false
+    if (addresses.byteLength > 0 && !holds(addresses, ADDRESS_BYTES, this.#addressBytes())) return false
     return topics.every(
-      (list, position) => list.byteLength === 0 || holds(list, this.#topicBytes(position), TOPIC_BYTES),
+      (list, position) => list.byteLength === 0 || holds(list, TOPIC_BYTES, this.#topicBytes(position)),
     )
   }
 

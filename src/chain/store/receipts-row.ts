@@ -1,18 +1,9 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { asBuffer } from '@tandem/base/bytes.ts'
-import { type Log, type LogParts, readLog, readLogParts, readLogsInOrder } from '../../primitives/receipt/log.ts'
+import { type EncodedLog, readEncodedLog, readLogsInOrder } from '../../primitives/receipt/log.ts'
 import { readCumulativeGas, readStoredOutcome, readStoredReceipt } from '../../primitives/receipt/receipt.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
-
-/** Log of a row that is not decoded. */
-interface EncodedLog extends LogParts {
-  readonly transactionIndex: number
-  /** Index in its block. */
-  readonly logIndex: number
-  /** Argument of `log`. */
-  readonly position: number
-}
 
 /** Logs that may be meant: of the ascending block-wide indexes `wanted`, and with the bytes of an address or a topic. */
 interface LogChoice {
@@ -28,19 +19,19 @@ const TRIED_LOGS = 16
 
 /** Reads single receipts of a stored row (`encodeStoredReceipts`) without decoding the others; the first read scans for their offsets. */
 export class ReceiptsRow {
-  readonly #row: Uint8Array
+  /** Data of logs are views of this array, so it is a plain Uint8Array whatever the database returns. */
+  readonly bytes: Uint8Array
   readonly #count: number
   #index: { readonly starts: Uint32Array; readonly firstLogs: Uint32Array } | undefined
 
   /** `count`: number of the block's transactions. */
   constructor(row: Uint8Array, count: number) {
-    // Data of logs are views of this array, so it must be a plain Uint8Array whatever the database returns.
-    this.#row = new Uint8Array(row.buffer, row.byteOffset, row.byteLength)
+    this.bytes = new Uint8Array(row.buffer, row.byteOffset, row.byteLength)
     this.#count = count
   }
 
   get byteLength(): number {
-    return this.#row.byteLength + 8 * this.#count
+    return this.bytes.byteLength + 8 * this.#count
   }
 
   /** Returns a stored receipt, the gas of the transactions before it, and the block-wide index of its first log. */
@@ -55,7 +46,7 @@ export class ReceiptsRow {
 
   /** Yields all receipts in order, each decoded while it is read: its logs once and to the end, before the next receipt is. */
   *inOrder() {
-    const cursor = new RlpCursor(this.#row)
+    const cursor = new RlpCursor(this.bytes)
     const outer = cursor.openList()
     let firstLog = 0
     for (let index = 0; index < this.#count; index++) {
@@ -77,10 +68,10 @@ export class ReceiptsRow {
     cursor.closeList(outer)
   }
 
-  /** Passes undecoded views of the logs, all or those that `choice` may mean, to `visit` until it returns false. */
+  /** Passes the logs, undecoded, all or those that `choice` may mean, to `visit` until it returns false. */
   *walkLogs(visit: (log: EncodedLog) => boolean, { wanted, bytes }: LogChoice = {}): SlicedWork<void> {
-    const row = asBuffer(this.#row)
-    const cursor = new RlpCursor(this.#row)
+    const row = asBuffer(this.bytes)
+    const cursor = new RlpCursor(this.bytes)
     cursor.openList()
     let logIndex = 0
     let at = 0
@@ -115,17 +106,12 @@ export class ReceiptsRow {
           // Bytes that most logs hold spare too little.
           if (logIndex > TRIED_LOGS && spared * 2 < logIndex) needle = undefined
         }
-        const { address, topics } = readLogParts(isSearched ? new RlpCursor(this.#row, position) : cursor)
-        if (!visit({ transactionIndex, logIndex, position, address, topics })) return
+        const from = isSearched ? new RlpCursor(this.bytes, position) : cursor
+        if (!visit(readEncodedLog(from, transactionIndex, logIndex))) return
       }
       cursor.closeList(list)
       cursor.closeList(receipt)
     }
-  }
-
-  /** Decodes the log at a position that `walkLogs` told. */
-  log(position: number): Log {
-    return readLog(new RlpCursor(this.#row, position))
   }
 
   /** Returns the gas of the block's transactions up to and including this one. */
@@ -136,12 +122,12 @@ export class ReceiptsRow {
   #cursorAt(index: number): RlpCursor {
     assert(index >= 0 && index < this.#count, 'receipt index inside the block')
     this.#index ??= this.#find()
-    return new RlpCursor(this.#row, this.#index.starts[index])
+    return new RlpCursor(this.bytes, this.#index.starts[index])
   }
 
   #find() {
     const [starts, firstLogs] = [new Uint32Array(this.#count), new Uint32Array(this.#count)]
-    const cursor = new RlpCursor(this.#row)
+    const cursor = new RlpCursor(this.bytes)
     const outer = cursor.openList()
     let logs = 0
     for (let i = 0; i < this.#count; i++) {

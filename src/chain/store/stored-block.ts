@@ -4,11 +4,11 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Header } from '../../primitives/header.ts'
 import { GrowingBloom } from '../../primitives/receipt/bloom.ts'
-import type { Log } from '../../primitives/receipt/log.ts'
+import { decodeLog, type EncodedLog, type Log } from '../../primitives/receipt/log.ts'
 import { deriveOutcome, deriveReceipt, type Receipt, type ReceiptPrices } from '../../primitives/receipt/receipt.ts'
 import { effectiveTip } from '../../primitives/transaction/transaction.ts'
 import type { BodyRow } from './body-row.ts'
-import { type LogCriteria, matchesParts, soleItem } from './log-criteria.ts'
+import { type LogCriteria, matchesEncoded, soleItem } from './log-criteria.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
 import type { IncludedReceipt, IncludedTransaction, LogEntry, StreamedReceipt, TipShare } from './types.ts'
 
@@ -62,20 +62,13 @@ export class StoredBlock {
     return this.#body.transactionHash(index)
   }
 
-  /** Returns the logs that match, at most `limit`, and decodes no others. `wanted`: ascending indexes of those that may match. */
-  *logs(criteria: LogCriteria, limit: number, wanted?: readonly number[]): SlicedWork<readonly LogEntry[]> {
-    const found: LogEntry[] = []
-    const { number: blockNumber, timestamp: blockTimestamp } = this.#header
-    const place = { blockNumber, blockTimestamp, blockHash: this.#body.blockHash }
+  /** Finds the logs that match, at most `limit`, and decodes none. `wanted`: ascending indexes of those that may match. */
+  *logs(criteria: LogCriteria, limit: number, wanted?: readonly number[]): SlicedWork<EncodedLogs> {
+    const logs: EncodedLog[] = []
+    const row = this.#receipts.bytes
     const choice = { wanted, bytes: soleItem(criteria) }
-    yield* this.#receipts.walkLogs(log => {
-      if (!matchesParts(criteria, log)) return true
-      const { transactionIndex, logIndex, position } = log
-      const transactionHash = this.#body.transactionHash(transactionIndex)
-      found.push({ ...this.#receipts.log(position), ...place, transactionHash, transactionIndex, logIndex })
-      return found.length < limit
-    }, choice)
-    return found
+    yield* this.#receipts.walkLogs(log => !matchesEncoded(criteria, row, log) || logs.push(log) < limit, choice)
+    return new EncodedLogs(this.#header, this.#body, row, logs)
   }
 
   /** Yields the receipts in order, each decoded while it is read. */
@@ -89,6 +82,38 @@ export class StoredBlock {
       const bloom = new GrowingBloom()
       yield { ...placed, receipt, firstLog, logs: countedIn(bloom, logs), bloom: () => bloom.bytes }
     }
+  }
+}
+
+/** Logs of a block, undecoded, ascending. */
+export class EncodedLogs {
+  /** Bytes that the offsets of the logs point into. */
+  readonly row: Uint8Array
+  readonly logs: readonly EncodedLog[]
+  readonly place: Pick<LogEntry, 'blockNumber' | 'blockTimestamp' | 'blockHash'>
+  readonly count: number
+  readonly dataBytes: number
+  readonly #body: BodyRow
+
+  constructor(header: Header, body: BodyRow, row: Uint8Array, logs: readonly EncodedLog[]) {
+    this.row = row
+    this.logs = logs
+    this.count = logs.length
+    this.dataBytes = logs.reduce((sum, { data, end }) => sum + end - data, 0)
+    this.place = { blockNumber: header.number, blockTimestamp: header.timestamp, blockHash: body.blockHash }
+    this.#body = body
+  }
+
+  transactionHash(index: number): Uint8Array {
+    return this.#body.hashBytes(index)
+  }
+
+  entries(): LogEntry[] {
+    return this.logs.map(log => {
+      const { transactionIndex, logIndex } = log
+      const transactionHash = this.#body.transactionHash(transactionIndex)
+      return { ...decodeLog(this.row, log), ...this.place, transactionHash, transactionIndex, logIndex }
+    })
   }
 }
 

@@ -1,4 +1,4 @@
-import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
+import { asBuffer, bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { rlpListBytes, rlpStringBytes, writeRlpHeader, writeRlpHex, writeRlpString } from '../rlp/rlp.ts'
 import { type RlpCursor, readHex32, rlpError } from '../rlp/rlp-cursor.ts'
 
@@ -66,21 +66,43 @@ export function* readLogsInOrder(cursor: RlpCursor): Generator<Log> {
 
 export const NO_LOGS: readonly Log[] = []
 
-/** Address and topics of an encoded log, as views. */
-export interface LogParts {
-  readonly address: Uint8Array
-  readonly topics: readonly Uint8Array[]
+/** Log in the bytes of its block's receipts: offsets of its parts, which are views only where one is needed. */
+export interface EncodedLog {
+  readonly transactionIndex: number
+  /** Index in its block. */
+  readonly logIndex: number
+  readonly address: number
+  readonly firstTopic: number
+  readonly topicCount: number
+  readonly data: number
+  readonly end: number
 }
 
-/** Reads the parts of the log at the cursor, whose data it skips. Throws RLP_INVALID. */
-export const readLogParts = (cursor: RlpCursor): LogParts => {
+/** Reads the log at the cursor without decoding it. Throws RLP_INVALID. */
+export const readEncodedLog = (cursor: RlpCursor, transactionIndex: number, logIndex: number): EncodedLog => {
   const outer = cursor.openList()
-  const parts = { address: cursor.bytes(), topics: cursor.items(readBytes) }
-  cursor.skip()
+  const address = cursor.offset(20)
+  const list = cursor.openList()
+  const firstTopic = cursor.position + 1
+  let topicCount = 0
+  for (; cursor.hasMore(); topicCount++) cursor.offset(32)
+  if (topicCount > MAX_TOPICS) throw tooManyTopics()
+  cursor.closeList(list)
+  const data = cursor.offset()
+  const end = cursor.position
   cursor.closeList(outer)
-  return parts
+  return { transactionIndex, logIndex, address, firstTopic, topicCount, data, end }
 }
-const readBytes = (cursor: RlpCursor): Uint8Array => cursor.bytes()
+
+/** Returns the offset of a topic. */
+export const topicAt = ({ firstTopic }: EncodedLog, position: number): number => firstTopic + position * TOPIC_BYTES
+
+/** Decodes a log; its data is a view of `row`. */
+export const decodeLog = (row: Uint8Array, log: EncodedLog): Log => {
+  const hex = (start: number, size: number): Hex => bytesToHex(row.subarray(start, start + size))
+  const topics = Array.from({ length: log.topicCount }, (_, position) => hex(topicAt(log, position), 32))
+  return { address: hex(log.address, 20), topics, data: row.subarray(log.data, log.end) }
+}
 
 /** Reads the log at the cursor. Throws RLP_INVALID. */
 export const readLog = (cursor: RlpCursor): Log => cursor.list(readLogItems)
@@ -88,6 +110,8 @@ export const readLog = (cursor: RlpCursor): Log => cursor.list(readLogItems)
 const readLogItems = (cursor: RlpCursor): Log => {
   const address = cursor.hex(20)
   const topics = cursor.items(readHex32)
-  if (topics.length > MAX_TOPICS) throw rlpError('rlp: more than four topics')
+  if (topics.length > MAX_TOPICS) throw tooManyTopics()
   return { address, topics, data: cursor.bytes() }
 }
+
+const tooManyTopics = () => rlpError('rlp: more than four topics')

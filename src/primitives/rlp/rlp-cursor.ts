@@ -103,6 +103,13 @@ export class RlpCursor {
     return this.#bytes.subarray(this.#start, this.#start + this.#length)
   }
 
+  /** Reads the next string, of `size` bytes if given; returns the offset of its bytes, which end at `position`. */
+  offset(size?: number): number {
+    this.#string()
+    if (size !== undefined && this.#length !== size) throw this.#wrongSize(size)
+    return this.#start
+  }
+
   /** Reads the next string of at most `max` bytes. */
   boundedBytes(max: number): Uint8Array {
     const bytes = this.bytes()
@@ -128,10 +135,8 @@ export class RlpCursor {
 
   /** Reads a string of exactly `size` bytes, as hex. */
   hex(size: number): Hex {
-    this.#string()
-    if (this.#length !== size)
-      throw rlpError(`rlp: input string too ${this.#length < size ? 'short' : 'long'}, want ${size} bytes`)
-    return `0x${this.#buffer.toString('hex', this.#start, this.#start + size)}`
+    const start = this.offset(size)
+    return `0x${this.#buffer.toString('hex', start, start + size)}`
   }
 
   /** Like `hex`, with null for the empty string: the recipient of a contract creation. */
@@ -200,6 +205,10 @@ export class RlpCursor {
     if ((this.#bytes[this.#at] as number) >= 0xc0) throw rlpError('rlp: expected input string or byte')
     this.#header()
     this.#at = this.#start + this.#length
+  }
+
+  #wrongSize(size: number): CodedError<RlpError> {
+    return rlpError(`rlp: input string too ${this.#length < size ? 'short' : 'long'}, want ${size} bytes`)
   }
 
   #need(): void {

@@ -37,7 +37,7 @@ function* listOf<T>(items: Iterable<T>, pieces: (item: T) => Iterable<string>): 
 export const dataResult = (bytes: Uint8Array): RawJson | StreamedJson =>
   bytes.byteLength <= DATA_BYTES
     ? new RawJson(jsonData(bytes))
-    : new StreamedJson(() => dataStream(bytes), bytes.byteLength)
+    : new StreamedJson(() => dataStream(bytes), { heldBytes: bytes.byteLength, length: 2 * bytes.byteLength + 4 })
 
 const DATA_BYTES = RPC_LIMITS.chunkChars / 2 - 2
 

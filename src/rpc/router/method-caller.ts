@@ -198,12 +198,13 @@ export class MethodCaller {
     let held: ResponseChunk[] = []
     let heldBytes = 0
     let hasBegun = false
+    const beginning = `{"jsonrpc":"2.0","id":${id},"result":`
     function* begin(): Generator<ResponseChunk> {
       hasBegun = true
       const pieces = held
       held = []
       heldBytes = 0
-      yield `{"jsonrpc":"2.0","id":${id},"result":`
+      yield beginning
       yield* pieces
     }
     const text = composeStream<ResponseChunk>(async function* (readSource) {
@@ -232,6 +233,7 @@ export class MethodCaller {
       yield '}'
     })
     return {
+      length: result.length && Buffer.byteLength(beginning) + result.length + 1,
       get heldBytes() {
         return heldBytes + (source === undefined ? result.heldBytes : (source.heldBytes ?? 0))
       },

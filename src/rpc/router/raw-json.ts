@@ -15,10 +15,13 @@ export class StreamedJson {
   readonly open: (client: string) => ResponseStream
   /** Bytes kept in memory until the stream is read. */
   readonly heldBytes: number
+  /** Bytes of the JSON, when it is in memory already. */
+  readonly length: number | undefined
 
-  constructor(open: StreamedJson['open'], heldBytes = 0) {
+  constructor(open: StreamedJson['open'], { heldBytes = 0, length }: { heldBytes?: number; length?: number } = {}) {
     this.open = open
     this.heldBytes = heldBytes
+    this.length = length
   }
 }
 

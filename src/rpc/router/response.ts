@@ -9,6 +9,8 @@ export type ResponseChunk = string | Uint8Array
 export interface ResponseStream extends ChunkStream<ResponseChunk> {
   /** Unread bytes in memory; changes as it is read. */
   readonly heldBytes?: number
+  /** Bytes of the whole, when they are known before it is read; reading it cannot fail then. */
+  readonly length?: number | undefined
 }
 
 /** Response to a body: a text of one chunk at most, or a stream; '' means that nothing is sent. */
@@ -57,6 +59,7 @@ export const streamOf = (text: string): ResponseStream => {
     at = 0
   }
   return {
+    length: Buffer.byteLength(text),
     get heldBytes() {
       return rest.length - at
     },
@@ -85,6 +88,7 @@ export const withEnd = (stream: ResponseStream, onEnd: () => void): ResponseStre
     onEnd()
   }
   return {
+    length: stream.length,
     get heldBytes() {
       return stream.heldBytes ?? 0
     },

@@ -68,7 +68,7 @@ const jsonOf = (pieces: LogText): RawJson | StreamedJson => {
   if (bytes <= RPC_LIMITS.chunkChars)
     return new RawJson(pieces.map(piece => asBuffer(piece).toString('latin1')).join(''))
   const stream = streamOfPieces(pieces.toReversed(), bytes)
-  return new StreamedJson(() => stream, bytes)
+  return new StreamedJson(() => stream, { heldBytes: bytes, length: bytes })
 }
 
 /** Pieces from the last to the first; each is freed when it is read. */

@@ -116,8 +116,13 @@ class Call {
     const response = this.#response
     const { answers } = options.budgets
     if (typeof rpcResponse !== 'string') {
-      response.writeHead(200, { ...fields, 'content-type': JSON_TYPE })
-      response.flushHeaders()
+      const { length } = rpcResponse
+      response.writeHead(200, {
+        ...fields,
+        'content-type': JSON_TYPE,
+        ...(length !== undefined && { 'content-length': length }),
+      })
+      if (length === undefined) response.flushHeaders()
       writeStream(rpcResponse, response, { client, meter: answers.meter(client) }).then(
         isWhole => isWhole && response.end(),
         () => response.destroy(),

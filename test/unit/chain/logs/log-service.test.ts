@@ -2,6 +2,7 @@ import { MessageChannel } from 'node:worker_threads'
 import { Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
 import { hexToBytes, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { expect, onTestFinished, test } from 'vitest'
+import type { LogCandidate } from '../../../../src/chain/logs/log-candidates.ts'
 import { runLogJob } from '../../../../src/chain/logs/log-jobs.ts'
 import { matchingLogs, queryLogs } from '../../../../src/chain/logs/log-query.ts'
 import { LogService } from '../../../../src/chain/logs/log-service.ts'
@@ -132,7 +133,8 @@ test('a query over a segment is cancelled within a slice, also when all is in me
     })
     const nowMs = () => (isCancelled ? Number.POSITIVE_INFINITY : 0)
     try {
-      for await (const _ of matchingLogs(attached, stored, query, { ...limits, nowMs })) port1.postMessage('cancelled')
+      const find = ({ number, wanted }: LogCandidate, limit: number) => stored.logs(number, query, limit, wanted)
+      for await (const _ of matchingLogs(attached, query, { ...limits, nowMs }, find)) port1.postMessage('cancelled')
     } finally {
       port1.close()
     }
@@ -156,7 +158,7 @@ test('a result is charged while it grows, and ends where there is no room for it
       const charged: number[] = []
       const text = Buffer.concat(await service.text(EVERYTHING, 'a', undefined, bytes => void charged.push(bytes)))
       expect(JSON.parse(text.toString('latin1'))).toHaveLength(100)
-      expect(charged.length).toBeGreaterThan(5)
+      expect(charged.length).toBeGreaterThan(3)
       expect(charged).toEqual(charged.toSorted((a, b) => a - b))
       expect(charged.at(-1)).toBe(text.byteLength)
       const full = new Error('full')

@@ -118,15 +118,18 @@ describe('a batch under way', () => {
     let open = 0
     const { ask, held, connection } = routerOver(() => {
       open++
-      return new StreamedJson(() => {
-        const stream = streamOf('x')
-        return {
-          next: () => stream.next(),
-          cancel() {
-            open--
-          },
-        }
-      }, 20_000)
+      return new StreamedJson(
+        () => {
+          const stream = streamOf('x')
+          return {
+            next: () => stream.next(),
+            cancel() {
+              open--
+            },
+          }
+        },
+        { heldBytes: 20_000 },
+      )
     })
     const stream = streamed(await ask(10))
     expect([open, held()]).toEqual([10, 200_000 - RPC_LIMITS.budgets.answers.free])
