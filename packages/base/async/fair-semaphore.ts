@@ -39,8 +39,8 @@ export class FairSemaphore {
   readonly #waiting: FairQueue<Waiting>
   readonly #takenBy = new Map<string, number>()
   #taken = 0
-  /** The next work in rotation waits for the total. */
-  #isHeldUp = false
+  /** Client whose work is the next in rotation and waits for the total. */
+  #heldUp: string | undefined
 
   /** `refusal` creates the error of work that finds the queue of its client or of all clients full. */
   constructor(limits: SemaphoreLimits, refusal: (full: 'owner' | 'total') => Error, ledger?: ClientBudget) {
@@ -57,9 +57,14 @@ export class FairSemaphore {
     return this.#taken
   }
 
+  /** Returns true while work of another client waits for the total. */
+  isWantedBesides(client: string): boolean {
+    return this.#heldUp !== undefined && this.#heldUp !== client
+  }
+
   /** Returns the release of work that may run now; undefined when it would have to wait. */
   tryAcquire(client: string, { weight = 1, reserved = 0 }: Demand = {}): Release | undefined {
-    if (this.#isHeldUp || this.#waiting.lengthOf(client) > 0) return undefined
+    if (this.#heldUp !== undefined || this.#waiting.lengthOf(client) > 0) return undefined
     return this.#obstacle(client, weight, reserved) === undefined ? this.#enter(client, weight, reserved) : undefined
   }
 
@@ -84,7 +89,7 @@ export class FairSemaphore {
       }
       const refused = this.#waiting.push(client, waiting)
       refused?.item.refuse(refused.full)
-      if (this.#obstacle(client, weight, reserved) === 'total') this.#isHeldUp = true
+      if (this.#obstacle(client, weight, reserved) === 'total') this.#heldUp ??= client
       forget = cancellation?.onCancel(() => {
         reject(new Cancelled())
         if (this.#waiting.remove(client, waiting)) this.#enterNext()
@@ -120,10 +125,10 @@ export class FairSemaphore {
 
   #enterNext(): void {
     for (;;) {
-      this.#isHeldUp = false
+      this.#heldUp = undefined
       const next = this.#waiting.shift((owner, { weight, reserved }) => {
-        const obstacle = this.#isHeldUp ? 'total' : this.#obstacle(owner, weight, reserved)
-        if (obstacle === 'total') this.#isHeldUp = true
+        const obstacle = this.#heldUp === undefined ? this.#obstacle(owner, weight, reserved) : 'total'
+        if (obstacle === 'total') this.#heldUp ??= owner
         return obstacle === undefined
       })
       if (next === undefined) return

@@ -9,14 +9,17 @@ interface StallLimits {
 export class StallTimer {
   readonly #limits: StallLimits
   readonly #onStall: () => void
+  readonly #isPatient: () => boolean
   #timer: NodeJS.Timeout | undefined
   #sinceMs = 0
   #waitedMs = 0
   #bytes = 0
 
-  constructor(limits: StallLimits, onStall: () => void) {
+  /** A slow reader is tolerated while `isPatient` returns true. */
+  constructor(limits: StallLimits, onStall: () => void, isPatient = () => false) {
     this.#limits = limits
     this.#onStall = onStall
+    this.#isPatient = isPatient
   }
 
   /** Called with the bytes of each piece that is sent. */
@@ -29,7 +32,7 @@ export class StallTimer {
     const { stallMs, bytesPerMs } = this.#limits
     this.#sinceMs = performance.now()
     const leftMs = stallMs + Math.min(0, this.#bytes / bytesPerMs - this.#waitedMs)
-    this.#timer = setTimeout(this.#onStall, Math.max(0, leftMs))
+    this.#schedule(Math.max(0, leftMs))
   }
 
   /** Called when the reader has taken something, and at the end. */
@@ -39,4 +42,11 @@ export class StallTimer {
     this.#timer = undefined
     this.#waitedMs += performance.now() - this.#sinceMs
   }
+
+  #schedule(delayMs: number): void {
+    this.#timer = setTimeout(() => (this.#isPatient() ? this.#schedule(PATIENCE_MS) : this.#onStall()), delayMs)
+  }
 }
+
+/** Interval in which `isPatient` is asked again. */
+const PATIENCE_MS = 1_000

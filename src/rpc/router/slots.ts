@@ -1,7 +1,9 @@
 import { Cancellation } from '@tandem/base/async/cancellation.ts'
 import { type ChunkStream, composeStream } from '@tandem/base/async/chunk-stream.ts'
 import { FairSemaphore, type SemaphoreLimits } from '@tandem/base/async/fair-semaphore.ts'
+import { StallTimer } from '@tandem/base/async/stall-timer.ts'
 import type { ClientBudget } from '@tandem/base/client-budget.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { limitExceeded } from '../errors.ts'
 import type { ResponseChunk } from './response.ts'
 
@@ -22,7 +24,9 @@ export const createSlots = (
     ledger,
   )
 
-/** Returns a stream that starts when its client gets a slot and releases it at its end. */
+const READ_TOO_SLOWLY = limitExceeded('others waited for this work, and its result was read too slowly')
+
+/** Returns a stream that starts when its client gets a slot and releases it at its end, or when others wait and its reader is slow. */
 export const streamInTurn = (
   slots: FairSemaphore,
   client: string,
@@ -38,11 +42,32 @@ export const streamInTurn = (
       release()
     }
   })
+  let isTooSlow = false
+  const stop = (): void => {
+    stream.cancel()
+    cancellation.cancel()
+  }
+  const stall = new StallTimer(
+    RPC_LIMITS.wantedSlot,
+    () => {
+      isTooSlow = true
+      stop()
+    },
+    () => !slots.isWantedBesides(client),
+  )
   return {
-    next: stream.next,
+    async next() {
+      stall.stop()
+      if (isTooSlow) throw READ_TOO_SLOWLY
+      const piece = await stream.next()
+      if (piece === undefined) return undefined
+      stall.count(piece.length)
+      stall.wait()
+      return piece
+    },
     cancel() {
-      stream.cancel()
-      cancellation.cancel()
+      stall.stop()
+      stop()
     },
   }
 }
