@@ -75,13 +75,21 @@ describe('paths that cannot be used', () => {
     ['start', (): string[] => [...start(genesis, join(dir, 'solc')), '--explorer']],
     ['devnet', (): string[] => ['devnet', '--port', '0']],
     ['explorer', (): string[] => ['explorer', '--node', 'ws://127.0.0.1:1', '--datadir', join(dir, 'solc-explorer')]],
-  ])('--solc-dir is checked at the start: %s', async (_, args) => {
+  ])('--solc-dir and --explorer-labels are checked at the start: %s', async (_, args) => {
     const nowhere = join(dir, 'nowhere')
     const failed = await tandem([...args(), '--solc-dir', nowhere], { timeoutMs: 60_000 })
     expect(failed).toMatchObject({
       code: 1,
       stdout: '',
       stderr: `tandem: --solc-dir: ${nowhere} cannot be read: no such file or directory.\n`,
+    })
+    const labels = join(dir, 'labels.json')
+    writeFileSync(labels, '{"0x12": "short"}')
+    const refused = await tandem([...args(), '--explorer-labels', labels], { timeoutMs: 60_000 })
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `tandem: --explorer-labels: ${labels}: 0x12 is no address. Correct it (docs/explorer.md), or leave the option out.\n`,
     })
   })
 })

@@ -37,7 +37,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
     throw new Error(
       '--unlock with a --mnemonic of your own signs on the operator port only, so that no proxy in front of the public port lets others sign: give --operator-port NUMBER as well.',
     )
-  checkExplorerFiles(flags, 'the explorer: leave out --no-explorer')
+  await checkExplorerFiles(flags, 'the explorer: leave out --no-explorer')
   const keys = await devnetAccounts(flags)
   const { accounts } = keys
   if (flags.state !== undefined) checkStateFile(resolve(flags.state))

@@ -71,7 +71,7 @@ export interface ExplorerFlags extends ProxyFlags, OutputFlags, ExplorerFiles {
 
 /** Serves the explorer until a signal ends it. */
 export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
-  checkExplorerFiles({ ...flags, explorer: true }, 'the explorer')
+  await checkExplorerFiles({ ...flags, explorer: true }, 'the explorer')
   const dataDir = resolve(flags.datadir)
   const clients = new Clients(trustProxyOf(flags))
   await serveExplorer({

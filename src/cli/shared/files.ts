@@ -71,7 +71,8 @@ export const checkStateFile = (path: string, option = '--state'): void =>
     accessSync(dirname(path), constants.W_OK | constants.X_OK)
   })
 
-const naming = <T>(option: string, path: string | 0, work: () => T): T => {
+/** Adds the option to an error about what it names. */
+export const naming = <T>(option: string, path: string | 0, work: () => T): T => {
   try {
     return work()
   } catch (error) {

@@ -49,7 +49,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
   checkFaucetFlags(flags, genesis)
   checkExecution(flags, genesis)
   checkHistory(flags, genesis)
-  checkExplorerFiles(flags, '--explorer')
+  await checkExplorerFiles(flags, '--explorer')
   // Before the passwords, which a person may have to type.
   prepareDataDir(resolve(flags.datadir))
   const passwords = passwordsFrom(flags.passwordFile)

@@ -37,7 +37,7 @@ export class CompilerList {
     }
     // That it is there is checked at the start of the process; one that went away since has no compilers.
     if (directory === undefined || !existsSync(directory)) return
-    const hashes = hashesOf(join(directory, 'list.json'))
+    const hashes = readCompilerHashes(directory)
     for (const name of readdirSync(directory)) {
       const version = FILE_NAME.exec(name)?.[1]
       if (version === undefined || (hashes !== undefined && !hashes.has(name)) || this.#builds.has(version)) continue
@@ -79,11 +79,18 @@ const undefinedIfMissing = <T>(work: () => T): T | undefined => {
   }
 }
 
-/** Hashes by file name, of the list that the compiler's project publishes beside its builds. */
-const hashesOf = (file: string): ReadonlyMap<string, string> | undefined => {
+/** Returns the hashes by file name of list.json, which the compiler's project publishes beside its builds; undefined when absent. */
+export const readCompilerHashes = (directory: string): ReadonlyMap<string, string> | undefined => {
+  const file = join(directory, 'list.json')
   if (!existsSync(file)) return undefined
-  const { builds = [] } = JSON.parse(readFileSync(file, 'utf8')) as {
-    readonly builds?: readonly { readonly path: string; readonly sha256: string }[]
+  try {
+    const { builds = [] } = JSON.parse(readFileSync(file, 'utf8')) as {
+      readonly builds?: readonly { readonly path: string; readonly sha256: string }[]
+    }
+    return new Map(builds.map(({ path, sha256 }) => [path, sha256.replace(/^0x/, '')]))
+  } catch (error) {
+    throw new Error(`${file} is no list of compilers. Take the one published with the builds, or remove it.`, {
+      cause: error,
+    })
   }
-  return new Map(builds.map(({ path, sha256 }) => [path, sha256.replace(/^0x/, '')]))
 }

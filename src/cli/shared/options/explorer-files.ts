@@ -1,6 +1,8 @@
+import { statSync } from 'node:fs'
 import { defined } from '@tandem/base/defined.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import { Option } from 'commander'
-import { checkReadable } from '../files.ts'
+import { checkReadable, naming } from '../files.ts'
 
 /** Parsed options that name what the explorer reads. */
 export interface ExplorerFiles {
@@ -21,16 +23,40 @@ export const explorerFileOptions = (): readonly Option[] => [
   new Option('--solc-dir <directory>', 'more compilers for verifying contracts: soljson files of other versions'),
 ]
 
+const PROGRAM: string = '@tandem/explorer/service/option-files.ts'
+
+/** Readers of the files, of the program that is not loaded where no option names one. */
+interface ExplorerReaders {
+  readonly READERS: Readonly<Record<keyof ExplorerFiles, (path: string) => unknown>>
+}
+
 /**
- * Checks that the explorer can read what the options name; what the files say is checked where they are read. Throws an error that names
- * the option, also where no explorer runs that would read it: `needs` then says what the option needs.
+ * Reads what the options name as the explorer will, which is a process of its own. Throws an error that names the option, also where no
+ * explorer runs that would read it: `needs` then says what the option needs.
  */
-export const checkExplorerFiles = (flags: ExplorerFiles & { readonly explorer: boolean }, needs: string): void => {
+export const checkExplorerFiles = async (
+  flags: ExplorerFiles & { readonly explorer: boolean },
+  needs: string,
+): Promise<void> => {
   for (const option of explorerFileOptions()) {
-    const path = flags[option.attributeName() as keyof ExplorerFiles]
+    const name = option.attributeName() as keyof ExplorerFiles
+    const path = flags[name]
     if (path === undefined) continue
-    if (!flags.explorer) throw new Error(`${option.long} needs ${needs}.`)
-    checkReadable(path, option.long as string, option.flags.endsWith('<file>') ? 'file' : 'folder')
+    const long = option.long as string
+    if (!flags.explorer) throw new Error(`${long} needs ${needs}.`)
+    const kind = option.flags.endsWith('<file>') ? 'file' : 'folder'
+    checkReadable(path, long, kind)
+    // A pipe is read once.
+    if (kind === 'file' && !statSync(path).isFile()) continue
+    const { READERS } = (await import(PROGRAM)) as ExplorerReaders
+    try {
+      READERS[name](path)
+    } catch (error) {
+      if (isCoded(error)) throw error
+      naming(long, path, () => {
+        throw error
+      })
+    }
   }
 }
 
