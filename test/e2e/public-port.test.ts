@@ -171,16 +171,23 @@ test('with TLS of its own: a renewed certificate is used without a restart, comp
   expect(await node.end('SIGTERM')).toMatchObject({ code: 0 })
 })
 
-test('a port in use: the error names one that is free', async () => {
-  const port = await freePort()
-  const holder = createServer()
-  await new Promise<void>(resolve => holder.listen(port, '127.0.0.1', resolve))
-  const node = start('second', ['--port', String(port)])
-  expect(await node.exited).toBe(1)
-  holder.close()
-  const [, named] = /Port \d+ is in use\. .*: (\d+) is free, 0 picks a free one\./.exec(node.stderr()) ?? []
-  expect(Number(named), node.stderr()).toBeGreaterThan(port)
-})
+test.each(['--port', '--p2p-port', '--metrics-port', '--operator-port', '--stratum'])(
+  'a port in use: the error names %s, and one that is free',
+  async option => {
+    const port = await freePort()
+    const holder = createServer()
+    await new Promise<void>(resolve => holder.listen(port, '127.0.0.1', resolve))
+    const node = start('second', ['--p2p-host', '127.0.0.1', option, String(port)])
+    expect(await node.exited).toBe(1)
+    holder.close()
+    const text = new RegExp(
+      `^tandem: Port ${port} is in use\\. Stop the other program, or choose another ${option}: (\\d+) is free, 0 picks a free one\\.$`,
+      'm',
+    )
+    const [, named] = text.exec(node.stderr()) ?? []
+    expect(Number(named), node.stderr()).toBeGreaterThan(port)
+  },
+)
 
 test.each([
   [['--http-api', 'eth,personal'], /--http-api: testnet does not allow "personal" there/],

@@ -135,7 +135,7 @@ const explainListenError = (error: ListenError): string | undefined => {
   if (syscall === 'getaddrinfo') return option && `${option}: ${hostname} has no address.`
   if (syscall !== 'listen' && syscall !== 'bind') return undefined
   if (code === 'EADDRINUSE')
-    return `Port ${port} is in use. Choose another ${option ?? '--port'}: ${freePort === undefined ? '' : `${freePort} is free, `}0 picks a free one.`
+    return `Port ${port} is in use. Stop the other program, or choose another ${option ?? '--port'}: ${freePort === undefined ? '' : `${freePort} is free, `}0 picks a free one.`
   if (code === 'EADDRNOTAVAIL') return `This machine has no address ${address}. Choose another ${option ?? '--host'}.`
   if (code === 'EACCES')
     return `Port ${port} needs more rights than this user has. Choose one above 1023 with ${option ?? '--port'}.`

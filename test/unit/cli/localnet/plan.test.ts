@@ -78,7 +78,10 @@ describe('ports', () => {
     await new Promise<void>(resolve => server.listen(first, '127.0.0.1', resolve))
     const error = await reservePorts(first, 1, '127.0.0.1').catch(thrown => thrown)
     expect(error).toMatchObject({ code: 'EADDRINUSE', port: first })
-    const [, free] = /^Port \d+ is in use\. Choose another --port: (\d+) is free, 0 /.exec(errorMessage(error)) ?? []
+    const [, free] =
+      /^Port \d+ is in use\. Stop the other program, or choose another --port: (\d+) is free, 0 /.exec(
+        errorMessage(error),
+      ) ?? []
     expect((Number(free) - first) % 10, errorMessage(error)).toBe(0)
     server.close()
   })

@@ -13,9 +13,11 @@ test('a port in use is told with the option that named it, and with one that is 
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   expect(await explained(port, '127.0.0.1', { '--port': 1, '--metrics-port': port })).toMatch(
-    new RegExp(`^Port ${port} is in use\\. Choose another --metrics-port: \\d+ is free, 0 picks a free one\\.$`),
+    new RegExp(
+      `^Port ${port} is in use\\. Stop the other program, or choose another --metrics-port: \\d+ is free, 0 picks a free one\\.$`,
+    ),
   )
-  expect(await explained(port, '127.0.0.1', {})).toMatch(/ Choose another --port: /)
+  expect(await explained(port, '127.0.0.1', {})).toMatch(/ or choose another --port: /)
 })
 
 test('a host without an address, and an address of another machine, are told with their options', async () => {
