@@ -59,17 +59,23 @@ export class HistoryWriter {
   }
 }
 
+/** The part takes two bytes; beyond them, which only edits of a development chain reach one by one, six that sort after them. */
 const indexKeyOf = (number: number, part: number): Uint8Array => {
-  const key = writeNumber(new Uint8Array(NUMBER_BYTES + 2), 0, number)
-  key[NUMBER_BYTES] = part >> 8
-  key[NUMBER_BYTES + 1] = part
+  const isLate = part > LAST_SHORT_PART
+  const key = Buffer.alloc(NUMBER_BYTES + (isLate ? 6 : 2))
+  writeNumber(key, 0, number)
+  key.writeUInt16BE(isLate ? LAST_SHORT_PART : part, NUMBER_BYTES)
+  if (isLate) key.writeUInt32BE(part, NUMBER_BYTES + 2)
   return key
 }
+const LAST_SHORT_PART = 0xffff
 
 /** Returns the next free part of a block's index rows. */
 export const nextHistoryPart = async (store: Store, number: number): Promise<number> => {
   const last = await store.first(BUCKETS.historyIndex, { prefix: numberKey(number), reverse: true })
-  return last === undefined ? 0 : asBuffer(last[0]).readUInt16BE(NUMBER_BYTES) + 1
+  if (last === undefined) return 0
+  const key = asBuffer(last[0])
+  return 1 + (key.byteLength > NUMBER_BYTES + 2 ? key.readUInt32BE(NUMBER_BYTES + 2) : key.readUInt16BE(NUMBER_BYTES))
 }
 
 interface ChangedKeys {
