@@ -361,7 +361,9 @@ describe('what cannot be', () => {
     const result = await tandem(['devnet', '--port', String(port)], { env: { TMPDIR: tmp } })
     expect(result.code).toBe(1)
     expect(result.stderr).toMatch(
-      new RegExp(`^tandem: Port ${port} is in use\\. Stop the other program, or choose another --port: \\d+ is free, 0 picks a free one\\.\n$`),
+      new RegExp(
+        `^tandem: Port ${port} is in use\\. Stop the other program, or choose another --port: \\d+ is free, 0 picks a free one\\.\n$`,
+      ),
     )
     expect(readdirSync(tmp)).toEqual([])
     server.close()
