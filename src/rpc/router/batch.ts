@@ -1,10 +1,10 @@
 import { Cancellation } from '@tandem/base/async/cancellation.ts'
 import { composeStream, type ReadSource } from '@tandem/base/async/chunk-stream.ts'
+import type { MaybePromise } from '@tandem/base/async/maybe-promise.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { RESPONSE_TOO_LARGE, type RpcError } from '../errors.ts'
-import type { MaybePromise } from './block-reads.ts'
 import { answersFull } from './budgets.ts'
 import { bytesHeldBy, endOfChunk, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
 

@@ -1,3 +1,4 @@
+import { andThen, type MaybePromise } from '@tandem/base/async/maybe-promise.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Uint64 } from '@tandem/base/uint64.ts'
 import type { ChainBlock, ChainView } from '../../chain/store/types.ts'
@@ -9,12 +10,6 @@ import { headerNotFound, invalidParams, serverError } from '../errors.ts'
 export type BlockNumberRef = Uint64 | 'latest' | 'pending' | 'earliest'
 /** A block by number, tag or hash (EIP-1898); the 0x prefix distinguishes a hash from a tag. */
 export type BlockRef = BlockNumberRef | Hex
-
-export type MaybePromise<T> = T | Promise<T>
-
-/** Continues synchronously when the value is available: common reads cost no promise. */
-export const andThen = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> =>
-  value instanceof Promise ? value.then(next) : next(value)
 
 export const isHash = (ref: BlockRef): ref is Hex => typeof ref === 'string' && ref.length === 66
 

@@ -1,4 +1,4 @@
-import type { MaybePromise } from './block-reads.ts'
+import type { MaybePromise } from '@tandem/base/async/maybe-promise.ts'
 
 /** Effect of a method on later calls; default: reads. Submissions run side by side, as the pool takes them in order of arrival. */
 export type CallEffect = 'change' | 'submission'

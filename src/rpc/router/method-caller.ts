@@ -1,6 +1,7 @@
 import { Cancelled } from '@tandem/base/async/cancellation.ts'
 import { composeStream, StreamBroken } from '@tandem/base/async/chunk-stream.ts'
 import type { FairSemaphore, Release } from '@tandem/base/async/fair-semaphore.ts'
+import type { MaybePromise } from '@tandem/base/async/maybe-promise.ts'
 import type { ClientBudget } from '@tandem/base/client-budget.ts'
 import { getOrMake } from '@tandem/base/get-or-make.ts'
 import type { Logger } from '@tandem/base/logger.ts'
@@ -16,7 +17,6 @@ import {
   serverError,
   toRpcError,
 } from '../errors.ts'
-import type { MaybePromise } from './block-reads.ts'
 import type { Context } from './context.ts'
 import { errorText } from './envelope.ts'
 import type { Endpoint, Method, Slot } from './method.ts'

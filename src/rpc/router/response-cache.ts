@@ -1,3 +1,4 @@
+import type { MaybePromise } from '@tandem/base/async/maybe-promise.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import type { Uint64 } from '@tandem/base/uint64.ts'
@@ -7,7 +8,6 @@ import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { blockJson } from '../encode/block.ts'
 import { receiptJson } from '../encode/receipt.ts'
 import { transactionJson } from '../encode/transaction.ts'
-import type { MaybePromise } from './block-reads.ts'
 import { isLongReceipt, LargeResponses, mayHaveLongReceipts } from './large-responses.ts'
 import { NULL_JSON, RawJson, type StreamedJson } from './raw-json.ts'
 

@@ -1,5 +1,5 @@
+import { andThen } from '@tandem/base/async/maybe-promise.ts'
 import { NULL_SCHEMA } from '../../codecs/schemas.ts'
-import { andThen } from '../../router/block-reads.ts'
 import { type Method, type MethodDeclaration, method } from '../../router/method.ts'
 import type { Codec } from '../../router/method-description.ts'
 

@@ -1,3 +1,4 @@
+import { andThen, type MaybePromise } from '@tandem/base/async/maybe-promise.ts'
 import { toQuantity } from '@tandem/base/bytes.ts'
 import type { ChainBlock, ChainView } from '../../../chain/store/types.ts'
 import { blockFromParts } from '../../../primitives/block.ts'
@@ -6,14 +7,7 @@ import { block, blockNumber } from '../../codecs/block.ts'
 import { full, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA } from '../../codecs/schemas.ts'
 import { blockJson, headerJson } from '../../encode/block.ts'
-import {
-  andThen,
-  type BlockNumberRef,
-  type BlockRef,
-  findBlock,
-  type MaybePromise,
-  namedNumber,
-} from '../../router/block-reads.ts'
+import { type BlockNumberRef, type BlockRef, findBlock, namedNumber } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson, type StreamedJson } from '../../router/raw-json.ts'

@@ -1,3 +1,4 @@
+import { andThen } from '@tandem/base/async/maybe-promise.ts'
 import { bytesToHex, type Hex, toQuantity, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { ChainView } from '../../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
@@ -17,7 +18,7 @@ import {
 } from '../../codecs/scalars.ts'
 import { hashes, listOf, objectOf, quantities } from '../../codecs/schemas.ts'
 import { invalidParams, serverError } from '../../errors.ts'
-import { andThen, type BlockRef, blockNumberOf, readState } from '../../router/block-reads.ts'
+import { type BlockRef, blockNumberOf, readState } from '../../router/block-reads.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { type Codec, codec } from '../../router/method-description.ts'
 

@@ -1,10 +1,10 @@
+import type { MaybePromise } from '@tandem/base/async/maybe-promise.ts'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { TRACE_LIMITS } from '../../../config/limits/clients.ts'
 import { REASON } from '../../../evm/failure-reasons.ts'
 import type { TraceConfig } from '../../../evm/tracers/config.ts'
 import { RpcError, toRpcError } from '../../errors.ts'
-import type { MaybePromise } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
 
 /** Error code with which hardhat's network reports a failed transaction. */

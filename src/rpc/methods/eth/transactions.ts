@@ -1,3 +1,4 @@
+import { andThen, type MaybePromise } from '@tandem/base/async/maybe-promise.ts'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { getOrMake } from '@tandem/base/get-or-make.ts'
@@ -9,7 +10,7 @@ import { DATA_SCHEMA, data, HASH_SCHEMA, hash, index, parseQuantity, QUANTITY_SC
 import { INTEGER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA, TRANSACTION_SCHEMA } from '../../codecs/schemas.ts'
 import { transactionJson } from '../../encode/transaction.ts'
 import { notIncluded, notReady, replaced } from '../../errors.ts'
-import { andThen, type BlockRef, type MaybePromise } from '../../router/block-reads.ts'
+import type { BlockRef } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { type Codec, codec, optional } from '../../router/method-description.ts'
