@@ -67,9 +67,9 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   INDEX_UNREADABLE: d =>
     `The index in ${d['path']} cannot be read: ${d['reason']}. It is made from the chain alone: remove the file (and those named like it that end with -wal and -shm), and start again.`,
   LABEL_FILE_INVALID: d =>
-    `--explorer-labels: ${d['path']}: ${sentence(d['reason'])} Correct it (docs/explorer.md), or leave the option out.`,
+    `${d['path']}: ${sentence(d['reason'])} Correct it (docs/explorer.md), or leave the option out.`,
   PRICE_CONFIG_INVALID: d =>
-    `--explorer-price: ${d['path']}: ${sentence(d['reason'])} Correct it (docs/explorer.md#price), or leave the option out.`,
+    `${d['path']}: ${sentence(d['reason'])} Correct it (docs/explorer.md#price), or leave the option out.`,
   DATABASE_REFUSED: d => `The database "${d['database']}" cannot be used: ${d['reason']}. ${d['fix']}.`,
   NODE_REFUSED: d =>
     `The node refuses ${d['method']}: ${d['message']}. Is it a node of Tandem that serves the namespace "${String(d['method']).split('_')[0]}"?`,

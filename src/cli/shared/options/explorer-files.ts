@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs'
 import { defined } from '@tandem/base/defined.ts'
-import { isCoded } from '@tandem/base/errors.ts'
 import { Option } from 'commander'
 import { checkReadable, naming } from '../files.ts'
 
@@ -49,14 +48,7 @@ export const checkExplorerFiles = async (
     // A pipe is read once.
     if (kind === 'file' && !statSync(path).isFile()) continue
     const { READERS } = (await import(PROGRAM)) as ExplorerReaders
-    try {
-      READERS[name](path)
-    } catch (error) {
-      if (isCoded(error)) throw error
-      naming(long, path, () => {
-        throw error
-      })
-    }
+    naming(long, path, () => READERS[name](path))
   }
 }
 
