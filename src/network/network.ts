@@ -107,7 +107,7 @@ export class Network {
     return this.#parts.handshakes.foreignGenesis
   }
 
-  /** Listens and begins to dial. Throws LISTEN_FAILED. */
+  /** Listens and begins to dial. Throws the system's error of listening. */
   async start(): Promise<void> {
     const { identity, scores, records, dialer, heartbeat, channelIdentity, limits, clock, discovers } = this.#parts
     const { listen: place, logger } = this.#options

@@ -89,8 +89,6 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `The validator key cannot be held for this process alone: ${d['reason']}. Let it open local (unix) sockets.`,
   NODE_KEY_INVALID: d =>
     `${d['path']} holds no node key: ${d['reason']}. Restore it from a copy, or remove it: this node is then a new one to its peers.`,
-  LISTEN_FAILED: d =>
-    `Peers cannot be taken at ${d['host']}:${d['port']}: ${d['reason']}. Choose another --p2p-host or --p2p-port; port 0 picks a free one.`,
   PEER_URL_INVALID: d => `${d['url']} is no address of a node: ${d['reason']}.`,
   TOO_MANY_STATIC_PEERS: d => `At most ${d['limit']} peers can be kept in reserved places: name fewer with --peers.`,
   FILE_EXISTS: d => `${d['path']} is there already and is never overwritten. Move it away, or give another name.`,

@@ -4,7 +4,6 @@ export type NetworkError =
   /** `reason` says what to write instead. */
   | { readonly code: 'PEER_URL_INVALID'; readonly url: string; readonly reason: string }
   | { readonly code: 'TOO_MANY_STATIC_PEERS'; readonly limit: number }
-  | { readonly code: 'LISTEN_FAILED'; readonly host: string; readonly port: number; readonly reason: string }
 
 /** Failures of a request. */
 export type RequestError =

@@ -1,8 +1,6 @@
 import { createServer, connect as openSocket, type Socket } from 'node:net'
-import { CodedError } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { NodeAddress } from '../core/dial-scheduler.ts'
-import type { NetworkError } from '../core/errors.ts'
 import { acceptChannel, type ChannelIdentity, openChannel, type SecureChannel } from './secure-channel.ts'
 
 const GOODBYE_MS = 500
@@ -51,7 +49,7 @@ interface ListenerEvents {
   readonly handshakeMs: number
 }
 
-/** Accepts connections. A flood is rejected before it costs a handshake. Throws LISTEN_FAILED. */
+/** Accepts connections. A flood is rejected before it costs a handshake. Throws the error of the system. */
 export const listen = async (
   { host, port }: Pick<NodeAddress, 'host' | 'port'>,
   identity: ChannelIdentity,
@@ -75,7 +73,7 @@ export const listen = async (
       .catch(() => socket.destroy())
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', error => reject(listenError(host, port, error)))
+    server.once('error', reject)
     server.listen({ host, port, exclusive: true }, resolve)
   })
   const address = server.address()
@@ -93,6 +91,3 @@ export const listen = async (
       }),
   }
 }
-
-const listenError = (host: string, port: number, error: Error): Error =>
-  new CodedError<NetworkError>({ code: 'LISTEN_FAILED', host, port, reason: error.message }, { cause: error })

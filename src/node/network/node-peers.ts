@@ -195,7 +195,7 @@ export class NodePeers {
     return { count, target, proven: this.#sync?.provenTarget, foreignGenesis: foreignGenesis ?? undefined }
   }
 
-  /** Called once the engine runs. Throws LISTEN_FAILED. */
+  /** Called once the engine runs. Throws the system's error of listening. */
   async start(engine: Pick<ConsensusEngine, 'catchUp' | 'giveUp'>): Promise<void> {
     const { params, genesisHash, chain, council, pool, signer, withSenders, part } = this.#options
     this.#giveUp = error => engine.giveUp(error)

@@ -6,7 +6,7 @@ import type { Meter } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { RESPONSE_TOO_LARGE, type RpcError } from '../errors.ts'
 import { answersFull } from './budgets.ts'
-import { bytesHeldBy, endOfChunk, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
+import { bytesHeldBy, ChunkedText, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
 
 /** Requests of one batch that run at a time. */
 const LANES = 16
@@ -218,37 +218,4 @@ export class BatchRun {
 
 const cancelStream = (rpcResponse: RpcResponse): void => {
   if (typeof rpcResponse !== 'string') rpcResponse.cancel()
-}
-
-/** Joins short texts to chunks and cuts long ones into chunks. */
-class ChunkedText {
-  #parts: string[] = []
-  #length = 0;
-
-  *add(text: string): Generator<string> {
-    if (text.length > RPC_LIMITS.chunkChars) {
-      yield* this.rest()
-      yield* chunksOf(text)
-      return
-    }
-    this.#parts.push(text)
-    this.#length += text.length
-    if (this.#length > RPC_LIMITS.chunkChars) yield* this.rest()
-  }
-
-  /** All text that was added and not read. */
-  *rest(): Generator<string> {
-    const text = this.#parts.join('')
-    this.#parts = []
-    this.#length = 0
-    yield* chunksOf(text)
-  }
-}
-
-function* chunksOf(text: string): Generator<string> {
-  for (let at = 0; at < text.length; ) {
-    const end = endOfChunk(text, at)
-    yield text.slice(at, end)
-    at = end
-  }
 }

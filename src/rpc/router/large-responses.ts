@@ -1,6 +1,6 @@
 import { composeStream } from '@tandem/base/async/chunk-stream.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
-import { asBuffer, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 import { streamedReceipt } from '../../chain/store/included.ts'
 import type { ChainBlock, ChainView, IncludedReceipt } from '../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
@@ -8,7 +8,7 @@ import { blockPieces } from '../encode/block.ts'
 import { jsonData } from '../encode/hex.ts'
 import { receiptPieces } from '../encode/receipt.ts'
 import { RawJson, StreamedJson } from './raw-json.ts'
-import type { ResponseChunk, ResponseStream } from './response.ts'
+import { ChunkedText, cutStream, type ResponseChunk } from './response.ts'
 import { createSlots, streamInTurn } from './slots.ts'
 
 /** Returns true when a block's receipts may be long: a log costs 375 gas plus 8 a byte, and takes 512 bytes plus two for each. */
@@ -34,33 +34,18 @@ function* listOf<T>(items: Iterable<T>, pieces: (item: T) => Iterable<string>): 
 }
 
 /** Returns DATA as a result; a call may return megabytes, which are encoded piece by piece while they are read. */
-export const dataResult = (bytes: Uint8Array): RawJson | StreamedJson =>
-  bytes.byteLength <= DATA_BYTES
-    ? new RawJson(jsonData(bytes))
-    : new StreamedJson(() => dataStream(bytes), { heldBytes: bytes.byteLength, length: 2 * bytes.byteLength + 4 })
+export const dataResult = (bytes: Uint8Array): RawJson | StreamedJson => {
+  const length = bytes.byteLength
+  if (length <= DATA_BYTES) return new RawJson(jsonData(bytes))
+  const cut = (from: number) => {
+    const end = Math.min(from + DATA_BYTES, length)
+    const hex = asBuffer(bytes).hexSlice(from, end)
+    return { piece: `${from === 0 ? '"0x' : ''}${hex}${end === length ? '"' : ''}`, end }
+  }
+  return new StreamedJson(() => cutStream(length, cut), { heldBytes: length, length: 2 * length + 4 })
+}
 
 const DATA_BYTES = RPC_LIMITS.chunkChars / 2 - 2
-
-const dataStream = (bytes: Uint8Array): ResponseStream => {
-  let rest = bytes
-  let before = '"0x'
-  return {
-    get heldBytes() {
-      return rest.byteLength
-    },
-    async next() {
-      if (rest.byteLength === 0) return undefined
-      const piece = asBuffer(rest).hexSlice(0, Math.min(DATA_BYTES, rest.byteLength))
-      rest = rest.subarray(DATA_BYTES)
-      const text = `${before}${piece}${rest.byteLength === 0 ? '"' : ''}`
-      before = ''
-      return text
-    },
-    cancel() {
-      rest = EMPTY_BYTES
-    },
-  }
-}
 
 /** Responses of megabytes, written while they are read: a few at a time, in time slices, each loading its data when it starts. */
 export class LargeResponses {
@@ -105,17 +90,10 @@ export class LargeResponses {
 }
 
 async function* chunksOf(pieces: Iterable<string>, client: string): AsyncGenerator<string> {
-  let parts: string[] = []
-  let length = 0
+  const text = new ChunkedText()
   for (const piece of pieces) {
-    parts.push(piece)
-    length += piece.length
-    if (length > RPC_LIMITS.chunkChars) {
-      yield parts.join('')
-      parts = []
-      length = 0
-    }
+    yield* text.add(piece)
     await sliceOver(client)
   }
-  if (length > 0) yield parts.join('')
+  yield* text.rest()
 }

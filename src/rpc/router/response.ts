@@ -29,6 +29,31 @@ export const endOfChunk = (text: string, from: number): number => {
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
 }
 
+/** Joins short texts to chunks and cuts long ones into chunks. */
+export class ChunkedText {
+  #parts: string[] = []
+  #length = 0;
+
+  *add(text: string): Generator<string> {
+    if (this.#length + text.length > RPC_LIMITS.chunkChars) yield* this.rest()
+    let at = 0
+    while (text.length - at > RPC_LIMITS.chunkChars) {
+      const from = at
+      at = endOfChunk(text, from)
+      yield text.slice(from, at)
+    }
+    this.#parts.push(text.slice(at))
+    this.#length += text.length - at
+  }
+
+  /** All text that was added and not read. */
+  *rest(): Generator<string> {
+    if (this.#length > 0) yield this.#parts.join('')
+    this.#parts = []
+    this.#length = 0
+  }
+}
+
 /** A response that is longer than a body may be cannot be taken whole. */
 type AnswerTooLong = { readonly code: 'ANSWER_TOO_LONG'; readonly limit: number }
 
@@ -50,30 +75,36 @@ export const textOfResponse = async (
   }
 }
 
-/** Returns a text as a stream of chunks. */
-export const streamOf = (text: string): ResponseStream => {
-  let rest = text
+/** Returns a stream that holds `length` bytes until they are read; `cut` makes the piece from an offset, and returns its end too. */
+export const cutStream = (
+  length: number,
+  cut: (from: number) => { readonly piece: ResponseChunk; readonly end: number },
+): ResponseStream => {
   let at = 0
-  const forget = (): void => {
-    rest = ''
-    at = 0
-  }
+  let source: typeof cut | undefined = cut
   return {
     length: Buffer.byteLength(text),
     get heldBytes() {
-      return rest.length - at
+      return source === undefined ? 0 : length - at
     },
     async next() {
-      if (at >= rest.length) return undefined
-      const from = at
-      at = endOfChunk(rest, from)
-      const piece = rest.slice(from, at)
-      if (at === rest.length) forget()
+      if (source === undefined || at === length) return undefined
+      const { piece, end } = source(at)
+      at = end
       return piece
     },
-    cancel: forget,
+    cancel() {
+      source = undefined
+    },
   }
 }
+
+/** Returns a text as a stream of chunks. */
+export const streamOf = (text: string): ResponseStream =>
+  cutStream(text.length, from => {
+    const end = endOfChunk(text, from)
+    return { piece: text.slice(from, end), end }
+  })
 
 /** Returns the same response; a text longer than a chunk becomes a stream. */
 export const inChunks = (rpcResponse: RpcResponse): RpcResponse =>
@@ -93,14 +124,12 @@ export const withEnd = (stream: ResponseStream, onEnd: () => void): ResponseStre
       return stream.heldBytes ?? 0
     },
     async next() {
-      try {
-        const piece = await stream.next()
-        if (piece === undefined) end()
-        return piece
-      } catch (error) {
+      const piece = await stream.next().catch((error: unknown) => {
         end()
         throw error
-      }
+      })
+      if (piece === undefined) end()
+      return piece
     },
     cancel() {
       stream.cancel()

@@ -4,7 +4,7 @@ import { FairSemaphore, type SemaphoreLimits } from '@tandem/base/async/fair-sem
 import { StallTimer } from '@tandem/base/async/stall-timer.ts'
 import type { ClientBudget } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import { limitExceeded } from '../errors.ts'
+import { limitExceeded, type RpcError } from '../errors.ts'
 import type { ResponseChunk } from './response.ts'
 
 /** Creates the admission of slow work; `what` names the work in the plural, for error messages. */
@@ -42,23 +42,18 @@ export const streamInTurn = (
       release()
     }
   })
-  let isTooSlow = false
-  const stop = (): void => {
+  let failure: RpcError | undefined
+  const stop = (reason?: RpcError): void => {
+    failure = reason
     stream.cancel()
     cancellation.cancel()
   }
-  const stall = new StallTimer(
-    RPC_LIMITS.wantedSlot,
-    () => {
-      isTooSlow = true
-      stop()
-    },
-    () => !slots.isWantedBesides(client),
-  )
+  const isPatient = () => !slots.isWantedBesides(client)
+  const stall = new StallTimer(RPC_LIMITS.wantedSlot, () => stop(READ_TOO_SLOWLY), isPatient)
   return {
     async next() {
       stall.stop()
-      if (isTooSlow) throw READ_TOO_SLOWLY
+      if (failure !== undefined) throw failure
       const piece = await stream.next()
       if (piece === undefined) return undefined
       stall.count(piece.length)

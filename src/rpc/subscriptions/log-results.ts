@@ -14,7 +14,7 @@ import { type BlockNumberRef, namedNumber } from '../router/block-reads.ts'
 import { answersFull, type Budgets } from '../router/budgets.ts'
 import { mayHaveLongReceipts } from '../router/large-responses.ts'
 import { RawJson, StreamedJson } from '../router/raw-json.ts'
-import type { ResponseStream } from '../router/response.ts'
+import { cutStream } from '../router/response.ts'
 
 /** Numbers that no block has are as good as any other beyond the head. */
 const resolve = (ref: BlockNumberRef = 'latest', head: number): number => {
@@ -67,27 +67,13 @@ const jsonOf = (pieces: LogText): RawJson | StreamedJson => {
   for (const piece of pieces) bytes += piece.byteLength
   if (bytes <= RPC_LIMITS.chunkChars)
     return new RawJson(pieces.map(piece => asBuffer(piece).toString('latin1')).join(''))
-  const stream = streamOfPieces(pieces.toReversed(), bytes)
+  const rest = pieces.toReversed()
+  // Each is freed when it is read.
+  const stream = cutStream(bytes, from => {
+    const piece = rest.pop() as Uint8Array
+    return { piece, end: from + piece.byteLength }
+  })
   return new StreamedJson(() => stream, { heldBytes: bytes, length: bytes })
-}
-
-/** Pieces from the last to the first; each is freed when it is read. */
-const streamOfPieces = (rest: Uint8Array[], bytes: number): ResponseStream => {
-  let heldBytes = bytes
-  return {
-    get heldBytes() {
-      return heldBytes
-    },
-    async next() {
-      const piece = rest.pop()
-      heldBytes -= piece?.byteLength ?? 0
-      return piece
-    },
-    cancel() {
-      rest.length = 0
-      heldBytes = 0
-    },
-  }
 }
 
 /** Parts of a request's context that a log query needs. */

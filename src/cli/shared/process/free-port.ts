@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:net'
-import { isCoded } from '@tandem/base/errors.ts'
 
 export const LOOPBACK = '127.0.0.1'
 
@@ -20,18 +19,15 @@ export interface ListenError extends NodeJS.ErrnoException {
   readonly freePort?: number
 }
 
-/** Returns the system's error of listening with what it names: the option among `given` that has the port or host, and the next free port. */
-export const nameListenOption = async (thrown: unknown, given: ListenOptions = {}): Promise<unknown> => {
-  const isForPeers = isCoded(thrown) && thrown.code === 'LISTEN_FAILED'
-  const error = isForPeers ? thrown.cause : thrown
-  if (!(error instanceof Error)) return thrown
+/** Adds what an error of listening names: the option among `given` that has the port or host, and the next free port. */
+export const nameListenOption = async (error: unknown, given: ListenOptions = {}): Promise<unknown> => {
+  if (!(error instanceof Error)) return error
   const { code, syscall, address, hostname, port } = error as ListenError
-  if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return thrown
+  if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return error
   const isHost = syscall === 'getaddrinfo' || code === 'EADDRNOTAVAIL'
   const value = isHost ? (hostname ?? address) : port
-  const known = isForPeers ? undefined : Object.keys(given).find(name => given[name as keyof ListenOptions] === value)
-  const option = known ?? `--${isForPeers ? 'p2p-' : ''}${isHost ? 'host' : 'port'}`
-  Object.assign(error, { option })
+  const option = Object.keys(given).find(name => given[name as keyof ListenOptions] === value)
+  Object.assign(error, { option: option ?? (isHost ? '--host' : '--port') })
   if (code !== 'EADDRINUSE' || port === undefined) return error
   for (let next = port + 1; next <= Math.min(port + TRIES, 65_535); next++)
     if (await isPortFree(next, address)) return Object.assign(error, { freePort: next })
