@@ -23,7 +23,7 @@ export const bytesHeldBy = (rpcResponse: RpcResponse): number =>
 const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code < 0xe000
 
 /** Returns the index after the chunk that starts at `from`. A surrogate pair is not divided: each chunk is encoded separately. */
-export const endOfChunk = (text: string, from: number): number => {
+const endOfChunk = (text: string, from: number): number => {
   const end = from + RPC_LIMITS.chunkChars
   if (end >= text.length) return text.length
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
