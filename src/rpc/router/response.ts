@@ -75,20 +75,24 @@ export const textOfResponse = async (
   }
 }
 
-/** Returns a stream that holds `length` bytes until they are read; `cut` makes the piece from an offset, and returns its end too. */
+/**
+ * Returns a stream that holds `size` bytes until they are read; `cut` makes the piece from an offset, and returns its end too. `length`:
+ * bytes of all pieces.
+ */
 export const cutStream = (
-  length: number,
+  size: number,
   cut: (from: number) => { readonly piece: ResponseChunk; readonly end: number },
+  length?: number,
 ): ResponseStream => {
   let at = 0
   let source: typeof cut | undefined = cut
   return {
-    length: Buffer.byteLength(text),
+    length,
     get heldBytes() {
-      return source === undefined ? 0 : length - at
+      return source === undefined ? 0 : size - at
     },
     async next() {
-      if (source === undefined || at === length) return undefined
+      if (source === undefined || at === size) return undefined
       const { piece, end } = source(at)
       at = end
       return piece
@@ -100,11 +104,13 @@ export const cutStream = (
 }
 
 /** Returns a text as a stream of chunks. */
-export const streamOf = (text: string): ResponseStream =>
-  cutStream(text.length, from => {
+export const streamOf = (text: string): ResponseStream => {
+  const cut = (from: number) => {
     const end = endOfChunk(text, from)
     return { piece: text.slice(from, end), end }
-  })
+  }
+  return cutStream(text.length, cut, Buffer.byteLength(text))
+}
 
 /** Returns the same response; a text longer than a chunk becomes a stream. */
 export const inChunks = (rpcResponse: RpcResponse): RpcResponse =>
