@@ -21,9 +21,9 @@ export const BUCKETS = {
   receipts: 8,
   /** Block number -> the block's own certificate. */
   certificate: 10,
-  /** keccak(address) + block number -> stored account before that block; empty: did not exist. */
+  /** keccak(address) + block number -> stored account before that block; two zeros: did not exist. */
   accountHistory: 11,
-  /** keccak(address) + keccak(slot) + block number -> word before that block; empty: zero. */
+  /** keccak(address) + keccak(slot) + block number -> word before that block; two zeros: zero. */
   slotHistory: 12,
   /** Block number + part -> the keys that block changed, for pruning and rollback. */
   historyIndex: 13,
@@ -61,7 +61,7 @@ export const BUCKETS = {
   storageTrie: 33,
   /** Range of blocks + hash of an address or topic + part -> places of its logs (chain/store/log-index.ts). */
   logPostings: 34,
-  /** First bytes of a transaction hash + block number + index -> empty (chain/store/body-row.ts). */
+  /** First bytes of a transaction hash + block number + index -> one byte (chain/store/body-row.ts). */
   transactionPlace: 35,
 } as const
 

@@ -3,14 +3,14 @@ import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 import type { Batch } from './batch.ts'
 import { BUCKETS } from './buckets.ts'
 import { storeError } from './errors.ts'
-import { IDENTITY_ROW, MOVED_ROW } from './segments.ts'
+import { IDENTITY_ROW } from './segments.ts'
 import type { Store } from './store.ts'
 
 /** Raised when the layout or meaning of stored rows changes (test/unit/chain/store/golden-rows.test.ts); a store of another version is refused. */
-export const SCHEMA_VERSION = 8
+export const SCHEMA_VERSION = 9
 
-/** Version that a start upgrades when no block was moved to a segment: its segments do not name their chain. */
-export const FORMER_SCHEMA = 7
+/** Version that a start upgrades: what was absent has empty rows there, which are read as such. */
+export const FORMER_SCHEMA = 8
 
 /** Chain of a store. `genesis` is the hash of block 0. */
 interface StoreIdentity {
@@ -19,11 +19,9 @@ interface StoreIdentity {
 }
 
 /** Key of a named single value in the meta bucket. */
-export function metaKey(name: string): Uint8Array {
-  return new TextEncoder().encode(name)
-}
+export const metaKey = (name: string): Uint8Array => new TextEncoder().encode(name)
 
-/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN for a schema other than the present one and `former` without segments, or STORE_FOREIGN when there are rows and no schema. */
+/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN for a schema other than the present one and `former`, or STORE_FOREIGN when there are rows and no schema. */
 export const readIdentity = async (store: Store, former = SCHEMA_VERSION): Promise<StoreIdentity | undefined> => {
   const row = await store.get(BUCKETS.meta, IDENTITY_ROW)
   if (row === undefined) {
@@ -31,8 +29,7 @@ export const readIdentity = async (store: Store, former = SCHEMA_VERSION): Promi
     throw storeError({ code: 'STORE_FOREIGN', path: store.path })
   }
   const found = row[0] ?? 0
-  const isFormer = found === former && store.getSync(BUCKETS.meta, MOVED_ROW) === undefined
-  if (found !== SCHEMA_VERSION && !isFormer) {
+  if (found !== SCHEMA_VERSION && found !== former) {
     throw storeError({ code: 'SCHEMA_UNKNOWN', path: store.path, found, supported: SCHEMA_VERSION })
   }
   const [network, genesis] = asBuffer(row).toString('utf8', 1).split('\n')

@@ -87,7 +87,7 @@ export class Economy {
   async write(batch: Batch, number: number, burntWei: bigint): Promise<void> {
     const before = number === 0 ? 0n : await this.#burntUpTo(number - 1)
     const wei = before + burntWei
-    batch.put(BUCKETS.supply, numberKey(number), bigintToBytes(wei))
+    batch.put(BUCKETS.supply, numberKey(number), wei === 0n ? Uint8Array.of(0) : bigintToBytes(wei))
     this.#burnt = { number, wei }
   }
 

@@ -145,7 +145,7 @@ const PREFIX = 8
 const LOOKUP = PREFIX + 6 + 4
 
 /**
- * Key of a transaction's lookup row, which has no value: first 8 bytes of the hash, block number (6 bytes), index (4 bytes). Readers compare
+ * Key of a transaction's lookup row, whose value is not read: first 8 bytes of the hash, block number (6 bytes), index (4 bytes). Readers compare
  * the whole hash with that in the body: two transactions may share the prefix, and on a development chain one may be in several blocks.
  */
 export const lookupKey = (hash: Hex, { number, index }: TransactionLocation): Uint8Array => {

@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import { finishSlicedWork, partCounter, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
-import { EMPTY_BYTES, freeLarge, hexToBytes } from '@tandem/base/bytes.ts'
+import { freeLarge, hexToBytes } from '@tandem/base/bytes.ts'
 import { type Certificate, encodeCertificate } from '../../primitives/consensus/certificate.ts'
 import { encodeHeader } from '../../primitives/header.ts'
 import { encodeFailedExecutions, type FailedExecution } from '../../primitives/receipt/failed-execution.ts'
@@ -16,6 +16,8 @@ import { putReceipts, removeReceipts } from './receipt-parts.ts'
 import type { ChainBlock } from './types.ts'
 
 const HEAD_ROW = metaKey('head')
+/** Value of a lookup row, which is not read. */
+const PLACED = new Uint8Array(1)
 
 /** Rows of one block besides its state. */
 export interface BlockRows {
@@ -50,7 +52,7 @@ export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
   if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
   const partEnds = partCounter()
   for (const [index, { hash }] of transactions.entries()) {
-    batch.put(BUCKETS.transactionPlace, lookupKey(hash, { number: header.number, index }), EMPTY_BYTES)
+    batch.put(BUCKETS.transactionPlace, lookupKey(hash, { number: header.number, index }), PLACED)
     if (partEnds(0)) yield
   }
 }

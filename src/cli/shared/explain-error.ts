@@ -21,7 +21,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     'The journal of transactions in the data folder cannot be written; the log has the reason. Free disk space or mend the disk, then start again; nothing accepted is lost.',
   STORE_FOREIGN: d => `${d['path']} holds a database that is not Tandem's. Choose another --datadir.`,
   SCHEMA_UNKNOWN: d =>
-    `${d['path']} was written with database schema ${d['found']}, this program knows schema ${d['supported']}. Use the version that wrote it, or an empty --datadir; a start of the node upgrades schema 7 without segments.`,
+    `${d['path']} was written with database schema ${d['found']}, this program knows schema ${d['supported']}. Use the version that wrote it, or an empty --datadir; a start of the node upgrades schema 8.`,
   NETWORK_MISMATCH: d =>
     `${d['path']} holds a chain of network ${d['found']}, not ${d['expected']}. Choose another --datadir.`,
   GENESIS_MISMATCH: d =>

@@ -1,5 +1,5 @@
 import { assert } from '@tandem/base/assert.ts'
-import { asBuffer } from '@tandem/base/bytes.ts'
+import { asBuffer, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { keyWithNumber, NUMBER_BYTES, numberKey, readNumber, writeNumber } from '../../storage/keys.ts'
@@ -18,6 +18,11 @@ const KIND = {
 } as const
 
 export const HISTORY_BUCKETS = { account: KIND.account.bucket, slot: KIND.slot.bucket } as const
+
+/** Row of a value that was absent: no account and no word is stored with two zeros at its start. Until schema 8 such rows were empty. */
+const ABSENT = new Uint8Array(2)
+/** Returns the stored form of a value in a history row; empty means absent. */
+export const valueOfRow = (row: Uint8Array): Uint8Array => (row[0] === 0 && row[1] === 0 ? EMPTY_BYTES : row)
 
 /** Keys in one index row, so that rows of full blocks do not slow down small reads. */
 const KEYS_PER_ROW = 1_024
@@ -38,7 +43,7 @@ export class HistoryWriter {
 
   /** `before` is the stored form; empty means absent. */
   add(kind: HistoryKind, key: Uint8Array, before: Uint8Array): void {
-    this.#batch.put(KIND[kind].bucket, keyWithNumber(key, this.#number), before)
+    this.#batch.put(KIND[kind].bucket, keyWithNumber(key, this.#number), before.byteLength === 0 ? ABSENT : before)
     const pending = this.#pending[kind]
     if (pending.push(key) === KEYS_PER_ROW) this.#flush(kind)
   }
@@ -140,7 +145,7 @@ export const valuesBefore = async (
   )
   return rows.map(row => {
     assert(row !== undefined, 'an indexed change has its history row')
-    return row
+    return valueOfRow(row)
   })
 }
 
@@ -154,7 +159,8 @@ export const valueAt = async (
 ): Promise<Uint8Array | undefined> => {
   const { bucket } = KIND[kind]
   const range = { gte: keyWithNumber(key, number + 1), lte: keyWithNumber(key, Number.MAX_SAFE_INTEGER), snapshot }
-  return (await store.first(bucket, range))?.[1]
+  const row = await store.first(bucket, range)
+  return row && valueOfRow(row[1])
 }
 
 /** Adds the removal of the reverse diffs of blocks `from` to `to` to the batch. */

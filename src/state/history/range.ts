@@ -3,7 +3,7 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { afterPrefix, NUMBER_BYTES, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store, StoreEntry } from '../../storage/store.ts'
 import { binaryKey, FLAT_BUCKETS } from '../flat-tables.ts'
-import { changedKeys, HISTORY_BUCKETS, type HistoryKind, valueAt, valuesBefore } from './history-rows.ts'
+import { changedKeys, HISTORY_BUCKETS, type HistoryKind, valueAt, valueOfRow, valuesBefore } from './history-rows.ts'
 
 /** Range of the state after block `number`, in a snapshot of a later head. */
 interface StateRange {
@@ -29,11 +29,11 @@ const rowsFrom = (
 /** Yields the keys that changed after the block, each with its value then; empty means absent. */
 async function* changedSince(store: Store, at: StateRange): AsyncGenerator<StoreEntry> {
   let last: Uint8Array | undefined
-  for await (const [row, value] of rowsFrom(store, HISTORY_BUCKETS[at.kind], at)) {
-    const key = row.subarray(0, row.byteLength - NUMBER_BYTES)
-    if (readNumber(row, key.byteLength) <= at.number || (last !== undefined && bytesEqual(key, last))) continue
+  for await (const [place, row] of rowsFrom(store, HISTORY_BUCKETS[at.kind], at)) {
+    const key = place.subarray(0, place.byteLength - NUMBER_BYTES)
+    if (readNumber(place, key.byteLength) <= at.number || (last !== undefined && bytesEqual(key, last))) continue
     last = key
-    yield [key, value]
+    yield [key, valueOfRow(row)]
   }
 }
 

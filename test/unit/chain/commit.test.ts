@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { CHAIN_LIMITS } from '../../../src/config/limits/chain.ts'
 import { COUNCIL_ADDRESS } from '../../../src/config/networks.ts'
+import { Batch } from '../../../src/storage/batch.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey, readNumber } from '../../../src/storage/keys.ts'
 import { metaKey } from '../../../src/storage/schema.ts'
@@ -49,6 +50,24 @@ test('head and state move together: at no moment is one seen without the other',
     await committing
     seen.add(`${chain.chain.headBlock.header.number} ${chain.world.head.account(ALICE)?.nonce}`)
     expect([...seen]).toEqual(['0 0', '1 1'])
+  }))
+
+test('blocks put no empty values, of which the addon never frees its copies', () =>
+  withChain(async chain => {
+    const puts = vi.spyOn(Batch.prototype, 'put')
+    await chain.mine()
+    await chain.pool.service.submit(signedRaw(ALICE_KEY, { to: `0x${'5'.repeat(40)}`, value: 5n }))
+    // Init code that stores 1 in slot 0.
+    const storing = { to: null, data: Buffer.from('600160005500', 'hex'), gasLimit: 200_000n, nonce: 1 }
+    await chain.pool.service.submit(signedRaw(ALICE_KEY, storing))
+    await chain.mine()
+    const rows = puts.mock.calls.map(([bucket, , value]) => ({ bucket, bytes: value.byteLength }))
+    puts.mockRestore()
+    const { accountHistory, slotHistory, supply, transactionPlace } = BUCKETS
+    expect(rows.map(({ bucket }) => bucket)).toEqual(
+      expect.arrayContaining([accountHistory, slotHistory, supply, transactionPlace]),
+    )
+    expect(rows.filter(({ bytes }) => bytes === 0)).toEqual([])
   }))
 
 test('a listener that fails stops neither the chain nor the other listeners', () =>

@@ -95,6 +95,13 @@ const GOLDEN: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   7: { ...SCHEMA_6, meta: '194566619024995b3dadc03b669828b5' },
   // Segments name their chain (storage/segments.ts).
   8: { ...SCHEMA_6, meta: 'ccfa51b27204b422e075e28a937c4c93' },
+  // No row is empty (storage/batch.ts).
+  9: {
+    ...SCHEMA_6,
+    accountHistory: 'cf33cb12e095e4ecf2f9f3f322174df3',
+    meta: 'bd37be03a150e29f4872919f36a05768',
+    transactionPlace: 'dbf225408d8157fc26de9b7518d5aabe',
+  },
 }
 
 /**

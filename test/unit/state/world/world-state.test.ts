@@ -2,6 +2,7 @@ import { ZERO_HASH } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { TRIE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { EMPTY_ROOT } from '../../../../src/state/account.ts'
+import { hashedKey } from '../../../../src/state/flat-tables.ts'
 import { openStateReader } from '../../../../src/state/history/stored-state.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import type { StateUpdate } from '../../../../src/state/update/state-update.ts'
@@ -200,6 +201,35 @@ test('an account deleted with stored slots takes them along, and history knows t
   expect((await verifyState(t.store)).problems).toEqual([])
 })
 
+test('what was absent is absent in history, also by the empty rows of the schema before', async () => {
+  const { test: t, world } = await genesis()
+  const { root } = world
+  const journal = world.journal()
+  journal.setBalance(address(0xc), 7n)
+  journal.setStorage(B, word(7), word(1))
+  await t.commit(journal)
+  const expectAbsent = async (): Promise<void> => {
+    const reader = await openStateReader(t.store, 0)
+    const older = await reader.overlay()
+    expect([await reader.account(address(0xc)), older?.account(address(0xc))]).toEqual([undefined, undefined])
+    expect([await reader.storage(B, word(7)), older?.storage(B, word(7))]).toEqual([ZERO_HASH, ZERO_HASH])
+    expect(await countOf(reader.accounts(new Uint8Array(32)))).toBe(2)
+    expect(await countOf(reader.slots(hashedKey(B), new Uint8Array(32)))).toBe(1)
+    expect((await reader.changedUpTo(1, async () => {})).length).toBe(2)
+    reader.release()
+    expect(await world.prove(0, B, [word(7)])).toMatchObject({ root, storageProof: [{ value: 0n }] })
+  }
+  await expectAbsent()
+  const batch = t.store.batch()
+  for (const bucket of [BUCKETS.accountHistory, BUCKETS.slotHistory]) {
+    for await (const [key, value] of t.store.entries(bucket))
+      if (value.every(byte => byte === 0)) batch.put(bucket, key, new Uint8Array(0))
+  }
+  expect(batch.size).toBe(2)
+  await batch.write()
+  await expectAbsent()
+})
+
 test('a state that is not the head’s is refused', async () => {
   const path = await temporaryDirectory()
   const { test: t, world } = await genesis({}, path)
@@ -363,6 +393,12 @@ test('a trie that is gone fails the seal', async () => {
   await expect(t.world.computeUpdate(journal.changes(), t.world.root)).rejects.toMatchObject({ code: 'TRIE_CLOSED' })
   await t.store.close()
 })
+
+const countOf = async (rows: AsyncIterable<unknown>): Promise<number> => {
+  let count = 0
+  for await (const _ of rows) count++
+  return count
+}
 
 const genesis = async (options: Parameters<typeof TestWorld.open>[1] = {}, path?: string) => {
   const opened = path === undefined ? await temporaryWorld(options) : await TestWorld.open(path, options)
