@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { BlockProofs } from '../src/chain/proof/block-proofs.ts'
 import { ARGON2_PROVIDERS } from '../src/crypto/argon2.ts'
-import { WorkVerifier } from '../src/powchain/work-verifier.ts'
+import { createWorkVerifier } from '../src/powchain/work-verifier.ts'
 import type { Block } from '../src/primitives/block.ts'
 import { decodeExtraData } from '../src/primitives/consensus/extra-data.ts'
 import { encodeProofHeader } from '../src/primitives/proof-header.ts'
@@ -64,7 +64,7 @@ const byProvider = providers.map(provider => ({
 const checkEach = async (block: Block): Promise<void> => {
   const { proofTip } = decodeExtraData(block.header.extraData)
   for (const { provider, times } of byProvider) {
-    const verifier = new WorkVerifier(CHAIN_ID, async () => provider)
+    const verifier = createWorkVerifier(CHAIN_ID, async () => provider)
     const { blocks: store } = stranger
     const options = {
       params: genesis.params,

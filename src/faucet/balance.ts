@@ -11,52 +11,49 @@ interface BalanceOptions extends Pick<SenderOptions, 'node' | 'floorWei' | 'cloc
 const { grantWei, transferGas, balanceMs, alarm } = FAUCET_LIMITS
 
 /** Balance of the faucet's account, read at most every two seconds, with the alarm that it runs low. */
-export class FaucetBalance {
-  readonly #options: BalanceOptions
-  #wei = 0n
-  #feeWei: bigint
-  #atMs = Number.NEGATIVE_INFINITY
-  #reading: Promise<void> | undefined
-  #isLow = false
+export const createFaucetBalance = ({ node, address, floorWei, clock, logger, granted }: BalanceOptions) => {
+  let balanceWei = 0n
+  let feeWei = floorWei * transferGas
+  let atMs = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
+  let wasLow = false
 
-  constructor(options: BalanceOptions) {
-    this.#options = options
-    this.#feeWei = options.floorWei * transferGas
-  }
-
-  get wei(): bigint {
-    return this.#wei
-  }
-
-  /** Less than two days of the outflow are left. */
-  get isLow(): boolean {
-    return this.#isLow
-  }
-
-  /** Throws the node's error. */
-  async refresh(): Promise<void> {
-    if (Math.abs(this.#options.clock.nowMs() - this.#atMs) < balanceMs) return
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined
-    })
-    await this.#reading
+  const read = async (): Promise<void> => {
+    const [wei, gasPrice] = await Promise.all([node.balance(address), node.gasPrice()])
+    balanceWei = wei
+    feeWei = (gasPrice > floorWei ? gasPrice : floorWei) * transferGas
+    atMs = clock.nowMs()
+    const expected = alarm.days * BigInt(granted())
+    const isLow = !pays(Number(expected > alarm.grants ? expected : alarm.grants))
+    if (isLow && !wasLow)
+      logger.warn({ address, tokens: String(wei / 10n ** 18n) }, 'the faucet runs low: send tokens to its address')
+    wasLow = isLow
   }
 
   /** Returns true when the balance pays for this many grants with their fees. */
-  pays(grants: number): boolean {
-    return this.#wei >= BigInt(grants) * (grantWei + this.#feeWei)
-  }
+  const pays = (grants: number): boolean => balanceWei >= BigInt(grants) * (grantWei + feeWei)
 
-  async #read(): Promise<void> {
-    const { node, address, floorWei, clock, logger, granted } = this.#options
-    const [wei, gasPrice] = await Promise.all([node.balance(address), node.gasPrice()])
-    this.#wei = wei
-    this.#feeWei = (gasPrice > floorWei ? gasPrice : floorWei) * transferGas
-    this.#atMs = clock.nowMs()
-    const expected = alarm.days * BigInt(granted())
-    const isLow = !this.pays(Number(expected > alarm.grants ? expected : alarm.grants))
-    if (isLow && !this.#isLow)
-      logger.warn({ address, tokens: String(wei / 10n ** 18n) }, 'the faucet runs low: send tokens to its address')
-    this.#isLow = isLow
+  return {
+    get wei(): bigint {
+      return balanceWei
+    },
+
+    /** Less than two days of the outflow are left. */
+    get isLow(): boolean {
+      return wasLow
+    },
+
+    /** Throws the node's error. */
+    async refresh(): Promise<void> {
+      if (Math.abs(clock.nowMs() - atMs) < balanceMs) return
+      reading ??= read().finally(() => {
+        reading = undefined
+      })
+      await reading
+    },
+
+    pays,
   }
 }
+
+export type FaucetBalance = ReturnType<typeof createFaucetBalance>

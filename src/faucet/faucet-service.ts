@@ -5,11 +5,11 @@ import { type CodedError, isCoded } from '@tandem/base/errors.ts'
 import { FAUCET_LIMITS, type FaucetPolicy } from '../config/limits/faucet.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { parseRecipient } from './address-form.ts'
-import { FaucetBalance } from './balance.ts'
+import { createFaucetBalance, type FaucetBalance } from './balance.ts'
 import { type FaucetRefusal, refusalError } from './grant-rule.ts'
 import type { Grant, GrantStore } from './grant-store.ts'
-import { FaucetLedger } from './ledger.ts'
-import { ProofOfWork, type WorkPuzzle, type WorkSolution, workBitsOf } from './proof-of-work.ts'
+import { createFaucetLedger, type FaucetLedger } from './ledger.ts'
+import { createProofOfWork, type WorkPuzzle, type WorkSolution, workBitsOf } from './proof-of-work.ts'
 import { FaucetSender, type SenderOptions } from './sender.ts'
 
 type FaucetMetrics = ReturnType<typeof createFaucetMetrics>
@@ -61,7 +61,7 @@ export class FaucetService {
   readonly #ledger: FaucetLedger
   readonly #balance: FaucetBalance
   readonly #sender: FaucetSender
-  readonly #work = new ProofOfWork(randomBytes(32))
+  readonly #work = createProofOfWork(randomBytes(32))
   readonly #metrics: FaucetMetrics | undefined
   readonly #stopping = new AbortController()
   #watching: Promise<void> | undefined
@@ -70,8 +70,8 @@ export class FaucetService {
   constructor(options: FaucetServiceOptions) {
     this.#options = options
     const { store, policy, clock, metrics, account } = options
-    this.#ledger = new FaucetLedger(store, policy, clock)
-    this.#balance = new FaucetBalance({ ...options, address: account.address, granted: () => this.#ledger.granted() })
+    this.#ledger = createFaucetLedger(store, policy, clock)
+    this.#balance = createFaucetBalance({ ...options, address: account.address, granted: () => this.#ledger.granted() })
     this.#sender = new FaucetSender(options)
     this.#metrics = metrics && createFaucetMetrics(metrics, store, this.#balance)
   }

@@ -13,42 +13,38 @@ interface GrantRequest {
 }
 
 /** Decides on grants by the rule and the stored ones. Its time never goes back, so a clock set back gives nothing twice. */
-export class FaucetLedger {
-  readonly #store: GrantStore
-  readonly #policy: FaucetPolicy
-  readonly #clock: Pick<Clock, 'nowMs'>
-  #latestMs: number
+export const createFaucetLedger = (store: GrantStore, policy: FaucetPolicy, clock: Pick<Clock, 'nowMs'>) => {
+  let latestMs = store.latestMs()
 
-  constructor(store: GrantStore, policy: FaucetPolicy, clock: Pick<Clock, 'nowMs'>) {
-    this.#store = store
-    this.#policy = policy
-    this.#clock = clock
-    this.#latestMs = store.latestMs()
-  }
-
-  nowMs(): number {
-    this.#latestMs = Math.max(this.#latestMs, this.#clock.nowMs())
-    return this.#latestMs
-  }
-
-  /** Number of grants in the last 24 hours. */
-  granted(): number {
-    return this.#store.granted(this.nowMs())
+  const now = (): number => {
+    latestMs = Math.max(latestMs, clock.nowMs())
+    return latestMs
   }
 
   /** Reads only. Throws TOO_SOON, CLIENT_LIMIT or DAILY_LIMIT. */
-  check({ address, client, hasWork }: GrantRequest): void {
-    const nowMs = this.nowMs()
-    const refused = refusalOf(this.#store.history(address, client, nowMs), { nowMs, hasWork, policy: this.#policy })
+  const check = ({ address, client, hasWork }: GrantRequest): void => {
+    const nowMs = now()
+    const refused = refusalOf(store.history(address, client, nowMs), { nowMs, hasWork, policy: policy })
     if (refused !== undefined) throw refusalError(refused)
   }
 
-  /** Reserves a grant, which survives the end of the process; the time of the next one. Throws as `check` does. */
-  reserve(request: GrantRequest): number {
-    this.check(request)
-    const nowMs = this.nowMs()
-    if (!this.#store.reserve(request.address, request.client, nowMs))
-      throw refusalError({ code: 'TOO_SOON', untilMs: eligibleAtMs(nowMs) })
-    return eligibleAtMs(nowMs)
+  return {
+    nowMs: now,
+
+    /** Number of grants in the last 24 hours. */
+    granted: (): number => store.granted(now()),
+
+    check,
+
+    /** Reserves a grant, which survives the end of the process; the time of the next one. Throws as `check` does. */
+    reserve(request: GrantRequest): number {
+      check(request)
+      const nowMs = now()
+      if (!store.reserve(request.address, request.client, nowMs))
+        throw refusalError({ code: 'TOO_SOON', untilMs: eligibleAtMs(nowMs) })
+      return eligibleAtMs(nowMs)
+    },
   }
 }
+
+export type FaucetLedger = ReturnType<typeof createFaucetLedger>

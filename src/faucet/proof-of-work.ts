@@ -26,34 +26,29 @@ export const workBitsOf = ({ workBits, dailyGrants }: FaucetPolicy, granted: num
   workBits === 0 ? 0 : workBits + (2 * granted > dailyGrants ? 2 : 0)
 
 /** Challenges are bound to their time by a secret of this process, so none can be solved in advance. */
-export class ProofOfWork {
-  readonly #secret: Uint8Array
+export const createProofOfWork = (secret: Uint8Array) => {
+  const challengeAt = (atMs: number): string =>
+    createHmac('sha256', secret).update(String(atMs)).digest('hex').slice(0, CHALLENGE_CHARS)
 
-  constructor(secret: Uint8Array) {
-    this.#secret = secret
-  }
+  return {
+    puzzle(nowMs: number, bits: number): WorkPuzzle {
+      return { challenge: challengeAt(nowMs), atMs: nowMs, bits }
+    },
 
-  puzzle(nowMs: number, bits: number): WorkPuzzle {
-    return { challenge: this.#challenge(nowMs), atMs: nowMs, bits }
-  }
-
-  /** Costs two hashes. Throws WORK_INVALID. */
-  check(address: Hex, { challenge, atMs, nonce }: WorkSolution, nowMs: number, bits: number): void {
-    const isOld = !Number.isSafeInteger(atMs) || atMs > nowMs || nowMs - atMs > FAUCET_LIMITS.workMs
-    if (isOld)
-      throw refusalError({ code: 'WORK_INVALID', reason: 'The proof of work is too old: load the page again.' })
-    if (nonce.length > MAX_NONCE_CHARS || challenge !== this.#challenge(atMs))
-      throw refusalError({
-        code: 'WORK_INVALID',
-        reason: 'The proof of work is not for this faucet: load the page again.',
-      })
-    const hash = createHash('sha256').update(`${challenge}:${address}:${nonce}`).digest()
-    if (leadingZeroBits(hash) < bits)
-      throw refusalError({ code: 'WORK_INVALID', reason: 'The proof of work is not one for this address.' })
-  }
-
-  #challenge(atMs: number): string {
-    return createHmac('sha256', this.#secret).update(String(atMs)).digest('hex').slice(0, CHALLENGE_CHARS)
+    /** Costs two hashes. Throws WORK_INVALID. */
+    check(address: Hex, { challenge, atMs, nonce }: WorkSolution, nowMs: number, bits: number): void {
+      const isOld = !Number.isSafeInteger(atMs) || atMs > nowMs || nowMs - atMs > FAUCET_LIMITS.workMs
+      if (isOld)
+        throw refusalError({ code: 'WORK_INVALID', reason: 'The proof of work is too old: load the page again.' })
+      if (nonce.length > MAX_NONCE_CHARS || challenge !== challengeAt(atMs))
+        throw refusalError({
+          code: 'WORK_INVALID',
+          reason: 'The proof of work is not for this faucet: load the page again.',
+        })
+      const hash = createHash('sha256').update(`${challenge}:${address}:${nonce}`).digest()
+      if (leadingZeroBits(hash) < bits)
+        throw refusalError({ code: 'WORK_INVALID', reason: 'The proof of work is not one for this address.' })
+    },
   }
 }
 

@@ -30,45 +30,32 @@ export const forkNoticeAt = (
   return isDue ? { forkHeight: height, remaining } : undefined
 }
 
-/** Warns of the fork of the proof chain's hash function as it comes near, and tells when it is in force. */
-export class ForkWatch {
-  readonly #params: ChainParams
-  readonly #logger: Logger
-  #tipHeight: number
-
-  constructor(params: ChainParams, tipHeight: number, logger: Logger) {
-    this.#params = params
-    this.#logger = logger
-    this.#tipHeight = tipHeight
-    this.#tell(forkNoticeAt(params, tipHeight, true), tipHeight)
+/**
+ * Warns of the fork of the proof chain's hash function as it comes near, and tells when it is in force. Returns the function to call with
+ * each main block and the height of the final tip after it.
+ */
+export const watchFork = (params: ChainParams, tipHeight: number, logger: Logger) => {
+  const { devHelpers, forks, proofChain } = params
+  let lastHeight = tipHeight
+  const tell = (notice: ForkNotice | undefined, height: number): void => {
+    if (notice === undefined) return
+    // A development chain mines with this program, and comes to the fork within minutes.
+    logger[devHelpers ? 'debug' : 'warn'](
+      { ...notice, height, from: proofChain.before, to: proofChain.after },
+      'fork nativeHash is near: miners need a program that knows the new hash function; older work is not accepted after it',
+    )
   }
 
-  /** `tipHeight`: of the final tip after main block `number`. */
-  onBlock(number: number, tipHeight: number): void {
-    if (tipHeight <= this.#tipHeight) {
-      this.#tipHeight = tipHeight
-      return
-    }
-    for (let height = this.#tipHeight + 1; height <= tipHeight; height++) {
-      this.#tell(forkNoticeAt(this.#params, height), height)
-      const { forks, proofChain } = this.#params
+  tell(forkNoticeAt(params, tipHeight, true), tipHeight)
+  return (number: number, tipHeight: number): void => {
+    for (let height = lastHeight + 1; height <= tipHeight; height++) {
+      tell(forkNoticeAt(params, height), height)
       if (forkHeight(forks, 'nativeHash') === height)
-        this.#logger.info(
+        logger.info(
           { forkHeight: height, activatedAtMainBlock: number, algorithm: proofChain.after },
           'fork nativeHash is in force',
         )
     }
-    this.#tipHeight = tipHeight
-  }
-
-  #tell(notice: ForkNotice | undefined, height: number): void {
-    if (notice === undefined) return
-    const { devHelpers, proofChain } = this.#params
-    const { before, after } = proofChain
-    // A development chain mines with this program, and comes to the fork within minutes.
-    this.#logger[devHelpers ? 'debug' : 'warn'](
-      { ...notice, height, from: before, to: after },
-      'fork nativeHash is near: miners need a program that knows the new hash function; older work is not accepted after it',
-    )
+    lastHeight = tipHeight
   }
 }

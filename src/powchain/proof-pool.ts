@@ -14,7 +14,7 @@ import {
 } from '../rules/proof/proof-header.ts'
 import { checkLeastWork, checkProofSeal } from '../rules/proof/proof-work.ts'
 import { type Admission, MAX_PENDING_DEPTH, type PendingHeader, PendingProofs } from './core.ts'
-import { type EarlyHeader, EarlyHeaders } from './early-headers.ts'
+import { addEarly, type EarlyHeader } from './early-headers.ts'
 import type { WorkVerifier } from './work-verifier.ts'
 
 /** Committed main chain, as the proof chain uses it. */
@@ -46,8 +46,8 @@ export class ProofPool {
   readonly #listeners = new Set<(added: PendingHeader) => void>()
   readonly #refusedListeners = new Set<(error: unknown, from: PeerId) => void>()
   readonly #resetListeners = new Set<() => void>()
-  /** Headers that may become valid with a later main block, or wait for their verification, by id. */
-  readonly #early = new EarlyHeaders(PROOF_CHAIN_LIMITS.earlyHeaders)
+  /** Headers that may become valid with a later main block, or wait for their verification, by id in order of arrival. */
+  readonly #early = new Map<Hex, EarlyHeader>()
   #pending: PendingProofs
   #head: MainHead
   #verifying = 0
@@ -129,7 +129,7 @@ export class ProofPool {
     checkProofHeader(params, before, header, anchorViewAbove(this.#head, this.#options.hashOf))
     checkProofSeal(params.chainId, header)
     if (!this.#hasPlace(from)) {
-      this.#early.add(id, { header, from, isReady: true })
+      addEarly(this.#early, id, { header, from, isReady: true })
       return 'busy'
     }
     await this.#verify(header, nowMs, from)
@@ -195,18 +195,19 @@ export class ProofPool {
       await this.#options.verifier.verify(header)
     } catch (error) {
       // What else it sent is not worth a hash.
-      if (isCoded(error) && from !== undefined) this.#early.forget(from)
+      if (isCoded(error) && from !== undefined)
+        for (const [id, early] of this.#early) if (early.from === from) this.#early.delete(id)
       throw error
     } finally {
       this.#verifying--
       if (from !== undefined) this.#verified.delete(from)
-      for (const [id, early] of this.#early.entries())
+      for (const [id, early] of this.#early)
         if (early.isReady && this.#hasPlace(early.from)) this.#tryAgain(id, early, nowMs)
     }
   }
 
   #keepEarly(id: Hex, header: ProofHeader, from: PeerId | undefined): ProofOutcome {
-    this.#early.add(id, { header, from, isReady: false })
+    addEarly(this.#early, id, { header, from, isReady: false })
     return 'early'
   }
 
@@ -222,9 +223,7 @@ export class ProofPool {
 
   /** Tries early headers again: all of them, or the children of one parent. */
   #retry(nowMs: number, parentId?: Hex): void {
-    const waiting = [...this.#early.entries()].filter(
-      ([, { header }]) => parentId === undefined || header.parentId === parentId,
-    )
+    const waiting = [...this.#early].filter(([, { header }]) => parentId === undefined || header.parentId === parentId)
     for (const [id, early] of waiting) this.#tryAgain(id, early, nowMs)
   }
 

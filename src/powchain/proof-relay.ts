@@ -38,48 +38,19 @@ const PROVEN: Readonly<Record<(ProofHeaderError | ProofHeaderMalformed)['code'],
 }
 
 /** Exchange of pending proof headers between nodes: a valid one, from any source, is sent to all other neighbours. */
-export class ProofRelay {
-  readonly #options: ProofRelayOptions
-  #unsubscribe: () => void = () => {}
+export const createProofRelay = ({ pool, clock, logger, network }: ProofRelayOptions) => {
+  let stops: readonly (() => void)[] = []
 
-  constructor(options: ProofRelayOptions) {
-    this.#options = options
-  }
-
-  start(): void {
-    const { pool, network } = this.#options
-    const stops = [
-      network.onReceived((encoded, from) => void this.#receive(encoded, from)),
-      pool.onAdded(({ bytes }) => network.broadcast(bytes)),
-      pool.onRefused((error, from) => this.#refused(error, from)),
-    ]
-    this.#unsubscribe = () => {
-      for (const stop of stops) stop()
-    }
-  }
-
-  stop(): void {
-    this.#unsubscribe()
-  }
-
-  /** Rebroadcasts the preferred branch; called regularly, for neighbours that connected or restarted since. */
-  remind(): void {
-    const { pool, network } = this.#options
-    for (const { bytes } of pool.branch()) network.broadcast(bytes)
-  }
-
-  async #receive(encoded: Uint8Array, from: PeerId): Promise<void> {
-    const { pool, clock, logger } = this.#options
+  const receive = async (encoded: Uint8Array, from: PeerId): Promise<void> => {
     try {
       const outcome = await pool.submit(encoded, clock.nowMs(), from)
       if (outcome !== 'known') logger.debug({ peer: from, outcome }, 'proof header received')
     } catch (error) {
-      this.#refused(error, from)
+      refused(error, from)
     }
   }
 
-  #refused(error: unknown, from: PeerId): void {
-    const { network, logger } = this.#options
+  const refused = (error: unknown, from: PeerId): void => {
     if (!isCoded(error) || !Object.hasOwn(PROVEN, error.code)) {
       logger.error({ err: error }, 'proof header not verified')
       return
@@ -87,4 +58,25 @@ export class ProofRelay {
     logger.debug({ peer: from, reason: error.message }, 'proof header refused')
     if (PROVEN[error.code as keyof typeof PROVEN]) network.misbehaved(from, `proof header: ${error.code}`)
   }
+
+  return {
+    start(): void {
+      stops = [
+        network.onReceived((encoded, from) => void receive(encoded, from)),
+        pool.onAdded(({ bytes }) => network.broadcast(bytes)),
+        pool.onRefused(refused),
+      ]
+    },
+
+    stop(): void {
+      for (const stop of stops) stop()
+    },
+
+    /** Rebroadcasts the preferred branch; called regularly, for neighbours that connected or restarted since. */
+    remind(): void {
+      for (const { bytes } of pool.branch()) network.broadcast(bytes)
+    },
+  }
 }
+
+export type ProofRelay = ReturnType<typeof createProofRelay>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FAUCET_LIMITS } from '../../src/config/limits/faucet.ts'
-import { FaucetLedger } from '../../src/faucet/ledger.ts'
+import { createFaucetLedger, type FaucetLedger } from '../../src/faucet/ledger.ts'
 import { ManualClock } from '../support/consensus/manual-clock.ts'
 import { withTempDir } from '../support/devnet.ts'
 import { ModelChain } from '../support/faucet/model-chain.ts'
@@ -119,7 +119,7 @@ class World {
   }
 
   #openLedger(): FaucetLedger {
-    return new FaucetLedger(this.#store, OPEN_POLICY, { nowMs: () => this.#wallMs })
+    return createFaucetLedger(this.#store, OPEN_POLICY, { nowMs: () => this.#wallMs })
   }
 
   #openSender() {

@@ -5,7 +5,7 @@ import { BlockProofs, type ProofParent } from '../../../src/chain/proof/block-pr
 import type { ChainParams } from '../../../src/config/networks.ts'
 import type { DecidedBlock } from '../../../src/consensus/ports.ts'
 import type { MainHead, ProofPool } from '../../../src/powchain/proof-pool.ts'
-import { WorkVerifier } from '../../../src/powchain/work-verifier.ts'
+import { createWorkVerifier } from '../../../src/powchain/work-verifier.ts'
 import { decodeExtraData } from '../../../src/primitives/consensus/extra-data.ts'
 import { councilBlockOf, cycleOf, endsCycle, firstSeed, nextSeed } from '../../../src/rules/council/cycle.ts'
 import { firstProofState, type ProofState } from '../../../src/rules/proof/proof-header.ts'
@@ -31,7 +31,7 @@ interface LedgerProofsOptions {
 /** Final proof chain of a node, in memory instead of the rows of a store; the rules are the shipped ones. */
 export class LedgerProofs {
   readonly params: ChainParams
-  readonly verifier = new WorkVerifier(SIM_CHAIN_ID, async () => stubArgon2)
+  readonly verifier = createWorkVerifier(SIM_CHAIN_ID, async () => stubArgon2)
   readonly #options: LedgerProofsOptions
   /** After each final header, by its id. */
   readonly #states = new Map<Hex, ProofState>()

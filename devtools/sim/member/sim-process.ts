@@ -6,7 +6,7 @@ import { openWal } from '../../../src/consensus/wal/wal.ts'
 import { openWatermark } from '../../../src/consensus/wal/watermark.ts'
 import { ProofPool } from '../../../src/powchain/proof-pool.ts'
 import type { ProofNetworkPort } from '../../../src/powchain/proof-relay.ts'
-import { ProofRelay } from '../../../src/powchain/proof-relay.ts'
+import { createProofRelay, type ProofRelay } from '../../../src/powchain/proof-relay.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
 import type { BlockClaim, ConsensusMessage, MessageAcceptance } from '../../../src/primitives/consensus/message.ts'
 import { checkedExecution } from '../check/execution.ts'
@@ -60,7 +60,7 @@ const startProofs = (
   const { params, verifier } = ledger.proofs
   const hashOf = (number: number) => ledger.hashAt(number)
   const pool = new ProofPool({ params, head: ledger.mainHead(), hashOf, verifier })
-  const relay = new ProofRelay({ pool, network, clock: processClock(wall, host), logger: silentLogger })
+  const relay = createProofRelay({ pool, network, clock: processClock(wall, host), logger: silentLogger })
   const omissions = new OmissionCheck({
     nowMs: () => wall.nowMs(),
     tipId: () => ledger.proofState.tipId,

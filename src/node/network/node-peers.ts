@@ -30,7 +30,7 @@ import type {
 import { Network } from '../../network/network.ts'
 import { openNodeKey } from '../../network/transport/node-key.ts'
 import type { ProofPool } from '../../powchain/proof-pool.ts'
-import { ProofRelay } from '../../powchain/proof-relay.ts'
+import { createProofRelay, type ProofRelay } from '../../powchain/proof-relay.ts'
 import { type Block, type BlockCodec, type DecodedBlock, encodeBlock } from '../../primitives/block.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import type { PoolService } from '../../txpool/pool-service.ts'
@@ -172,7 +172,7 @@ export class NodePeers {
       logger: part('consensus'),
     })
     const { proofPool: pool } = options
-    this.#proofs = new ProofRelay({ pool, network: this.network.proofs, clock, logger: part('powchain') })
+    this.#proofs = createProofRelay({ pool, network: this.network.proofs, clock, logger: part('powchain') })
   }
 
   /** URL for peers; with a wildcard address and no advertised one, that of the loopback. undefined: it accepts no peers. */

@@ -18,7 +18,7 @@ import type { Genesis } from '../../config/genesis/genesis.ts'
 import { type MemoryShares, memoryShares, STORAGE_LIMITS } from '../../config/limits/storage.ts'
 import { argon2Provider } from '../../crypto/argon2.ts'
 import { ProofPool } from '../../powchain/proof-pool.ts'
-import { WorkVerifier } from '../../powchain/work-verifier.ts'
+import { createWorkVerifier } from '../../powchain/work-verifier.ts'
 import { decodeExtraData } from '../../primitives/consensus/extra-data.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
 import { genesisAlloc, genesisSupply } from '../../rules/money/genesis-alloc.ts'
@@ -140,7 +140,7 @@ const parts = async ({ genesis, genesisHash, store, blocks, world, head, logger 
   const proofRows = new ProofRows(params, store)
   const economy = new Economy({ params, foundation, genesisWei, council, store, blocks, proofs: proofRows })
   const sources: BlockEnvSources = { params, foundation, council, blocks, proofs: proofRows }
-  const verifier = new WorkVerifier(params.chainId, argon2Provider)
+  const verifier = createWorkVerifier(params.chainId, argon2Provider)
   const tip = { number, hash: head.hash, proofState: proofRows.stateAt(head.extra.proofTip) }
   const pool = new ProofPool({ params, head: tip, hashOf: at => blocks.hashOf(at), verifier })
   const options = { params, rows: proofRows, blocks, verifier, pool, logger: logger.child({ module: 'powchain' }) }

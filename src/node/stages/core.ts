@@ -7,7 +7,7 @@ import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { SyncStatus } from '../../chain/store/types.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { createExecutor } from '../../evm/engines/executor.ts'
-import { ForkWatch } from '../../powchain/fork-notice.ts'
+import { watchFork } from '../../powchain/fork-notice.ts'
 import type { Header } from '../../primitives/header.ts'
 import { createDev } from '../dev/dev-parts.ts'
 import { createHealth } from '../health.ts'
@@ -64,8 +64,8 @@ export const createCoreStage = async (storage: StorageStage) => {
     logger: part('chain'),
   })
   const tipHeight = () => opened.proofPool.head.proofState.tipHeight
-  const forks = new ForkWatch(options.genesis.params, tipHeight(), part('powchain'))
-  chain.onCommitted(({ block }) => forks.onBlock(block.header.number, tipHeight()))
+  const watch = watchFork(options.genesis.params, tipHeight(), part('powchain'))
+  chain.onCommitted(({ block }) => watch(block.header.number, tipHeight()))
   const peers = await openPeers(storage, chain, pool)
   const consensus = consensusOptions(storage, pool, peers)
   const { genesis, devnet = {}, ephemeral = false } = options

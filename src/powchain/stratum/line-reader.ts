@@ -13,68 +13,62 @@ interface LineReaderOptions {
 
 const NEWLINE = 0x0a
 
-/** Reads the lines of a socket at a bounded rate: a sender of more is not read until the rate allows it. */
-export class LineReader {
-  readonly #options: LineReaderOptions
-  readonly #rate: TokenBucket
-  #buffer: Buffer = Buffer.alloc(0)
-  #cancel: () => void = () => {}
-  #isWaiting = false
-  #isClosed = false
+/**
+ * Reads the lines of a socket at a bounded rate: a sender of more is not read until the rate allows it. Returns the function that ends it.
+ */
+export const readLines = ({ socket, clock, onLine, onTooLong }: LineReaderOptions): (() => void) => {
+  const rate = new TokenBucket(STRATUM_LIMITS.lines, clock.nowMs())
+  let buffer: Buffer = Buffer.alloc(0)
+  let cancel: () => void = () => {}
+  let isWaiting = false
+  let isClosed = false
 
-  constructor(options: LineReaderOptions) {
-    this.#options = options
-    this.#rate = new TokenBucket(STRATUM_LIMITS.lines, options.clock.nowMs())
-    options.socket.on('data', (chunk: Buffer) => this.#receive(chunk))
-  }
-
-  close(): void {
-    this.#isClosed = true
-    this.#buffer = Buffer.alloc(0)
-    this.#cancel()
-  }
-
-  #receive(chunk: Buffer): void {
-    if (this.#isClosed) return
-    this.#buffer = this.#buffer.byteLength === 0 ? chunk : Buffer.concat([this.#buffer, chunk])
-    if (!this.#isWaiting) this.#drain()
-  }
-
-  #drain(): void {
-    const { socket, clock, onLine, onTooLong } = this.#options
+  const drain = (): void => {
     let from = 0
     // A connection that is being closed is not read any more.
-    while (!this.#isClosed && socket.writable) {
-      const end = this.#buffer.indexOf(NEWLINE, from)
-      const size = (end === -1 ? this.#buffer.byteLength : end) - from
+    while (!isClosed && socket.writable) {
+      const end = buffer.indexOf(NEWLINE, from)
+      const size = (end === -1 ? buffer.byteLength : end) - from
       if (size > STRATUM_LIMITS.lineBytes) {
-        this.close()
+        close()
         onTooLong()
         return
       }
       if (end === -1) break
-      if (!this.#rate.take(clock.nowMs())) {
-        this.#pause()
+      if (!rate.take(clock.nowMs())) {
+        pause()
         break
       }
-      const line = this.#buffer.toString('utf8', from, end).trim()
+      const line = buffer.toString('utf8', from, end).trim()
       from = end + 1
       if (line !== '') onLine(line)
     }
     // Copied: the rest of a line would retain the chunk that it came in.
-    this.#buffer = Buffer.from(this.#buffer.subarray(from))
+    buffer = Buffer.from(buffer.subarray(from))
   }
 
-  #pause(): void {
-    const { socket, clock } = this.#options
+  const pause = (): void => {
     socket.pause()
-    this.#isWaiting = true
-    this.#cancel = clock.schedule(clock.nowMs() + PAUSE_MS, () => {
-      this.#isWaiting = false
-      this.#drain()
-      if (!this.#isWaiting && !this.#isClosed) socket.resume()
+    isWaiting = true
+    cancel = clock.schedule(clock.nowMs() + PAUSE_MS, () => {
+      isWaiting = false
+      drain()
+      if (!isWaiting && !isClosed) socket.resume()
     })
   }
+
+  const close = (): void => {
+    isClosed = true
+    buffer = Buffer.alloc(0)
+    cancel()
+  }
+
+  socket.on('data', (chunk: Buffer) => {
+    if (isClosed) return
+    buffer = buffer.byteLength === 0 ? chunk : Buffer.concat([buffer, chunk])
+    if (!isWaiting) drain()
+  })
+  return close
 }
 
 const PAUSE_MS = 100

@@ -15,10 +15,10 @@ import type { MiningService, WorkerRates } from '../mining/mining-service.ts'
 import type { MainHead, ProofPool } from '../proof-pool.ts'
 import type { WorkVerifier } from '../work-verifier.ts'
 import type { StratumJob } from './core/dialects.ts'
-import { MinerAdmission } from './core/miner-admission.ts'
+import { createMinerAdmission, type MinerAdmission } from './core/miner-admission.ts'
 import type { ShareOutcome } from './core/refusals.ts'
 import { ShareAccounts } from './core/share-accounts.ts'
-import { LineReader } from './line-reader.ts'
+import { readLines } from './line-reader.ts'
 import type { StratumMetrics } from './stratum-metrics.ts'
 import { type StratumPort, StratumSession } from './stratum-session.ts'
 
@@ -84,7 +84,7 @@ export class StratumServer implements WorkerRates {
   constructor(options: StratumServerOptions) {
     const { clock } = options
     this.#options = options
-    this.#admission = options.admission ?? new MinerAdmission()
+    this.#admission = options.admission ?? createMinerAdmission()
     this.#hashRate = new TokenBucket(STRATUM_LIMITS.argon2, clock.nowMs())
     this.#server = createServer({ noDelay: true, keepAlive: true }, socket => this.#accept(socket))
     this.#reportMs = clock.nowMs() + STRATUM_LIMITS.reportMs
@@ -171,7 +171,7 @@ export class StratumServer implements WorkerRates {
     const connection: MinerConnection = { socket, session, address, sinceMs: nowMs, lastLineMs: nowMs, isEnding: false }
     this.#connections.set(prefix, connection)
     this.#makeRoom()
-    const reader = new LineReader({
+    const stopReading = readLines({
       socket,
       clock,
       onLine(line) {
@@ -181,7 +181,7 @@ export class StratumServer implements WorkerRates {
       onTooLong: () => this.#end(connection, 'line too long'),
     })
     socket.once('close', () => {
-      reader.close()
+      stopReading()
       this.#connections.delete(prefix)
       this.#admission.leave(address)
       for (const worker of session.activeWorkers)

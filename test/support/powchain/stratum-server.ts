@@ -10,7 +10,7 @@ import { MiningService } from '../../../src/powchain/mining/mining-service.ts'
 import { type MainHead, ProofPool } from '../../../src/powchain/proof-pool.ts'
 import type { MinerAdmission } from '../../../src/powchain/stratum/core/miner-admission.ts'
 import { StratumServer } from '../../../src/powchain/stratum/stratum-server.ts'
-import { WorkVerifier } from '../../../src/powchain/work-verifier.ts'
+import { createWorkVerifier } from '../../../src/powchain/work-verifier.ts'
 import { proofHeaderId } from '../../../src/primitives/proof-header.ts'
 import { extendProofState } from '../../../src/rules/proof/proof-header.ts'
 import { CHAIN_ID } from '../chain.ts'
@@ -59,7 +59,7 @@ export const startStratum = async (
       },
     }
   }
-  const verifier = new WorkVerifier(CHAIN_ID, provider)
+  const verifier = createWorkVerifier(CHAIN_ID, provider)
   const clock = new SteeredClock()
   const pool = new ProofPool({ params: rules, head, hashOf: anchorHashOf, verifier })
   const parts = { params: { ...rules, chainId: CHAIN_ID }, pool, extraNonce: EXTRA_NONCE, clock, logger }

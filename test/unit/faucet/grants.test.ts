@@ -3,8 +3,8 @@ import { systemClock } from '@tandem/base/clock.ts'
 import { describe, expect, test } from 'vitest'
 import { FAUCET_LIMITS, type FaucetPolicy, PUBLIC_FAUCET } from '../../../src/config/limits/faucet.ts'
 import { GrantStore } from '../../../src/faucet/grant-store.ts'
-import { FaucetLedger } from '../../../src/faucet/ledger.ts'
-import { ProofOfWork } from '../../../src/faucet/proof-of-work.ts'
+import { createFaucetLedger } from '../../../src/faucet/ledger.ts'
+import { createProofOfWork } from '../../../src/faucet/proof-of-work.ts'
 import { ManualClock } from '../../support/consensus/manual-clock.ts'
 import { withTempDir } from '../../support/devnet.ts'
 import { ModelChain } from '../../support/faucet/model-chain.ts'
@@ -22,7 +22,7 @@ class Time {
 const ledgerRig = (policy: FaucetPolicy = OPEN_POLICY, path = ':memory:') => {
   const time = new Time()
   const store = openStore(path)
-  const ledger = new FaucetLedger(store, policy, time)
+  const ledger = createFaucetLedger(store, policy, time)
   const ask = (n: number, client = 'c', hasWork = false) => ledger.reserve({ address: recipient(n), client, hasWork })
   const settle = (n: number): void => {
     const grant = { address: recipient(n), nonce: n, raw: '0x00', hash: `0x${'22'.repeat(32)}` } as const
@@ -126,7 +126,7 @@ describe('proof of work', () => {
       if (hash.readUInt32BE(0) >>> (32 - bits) === 0) return String(nonce)
     }
   }
-  const work = new ProofOfWork(new Uint8Array(32))
+  const work = createProofOfWork(new Uint8Array(32))
   const { challenge, atMs } = work.puzzle(BEGIN, 8)
   const nonce = solve(challenge, A, 8)
 
@@ -141,7 +141,7 @@ describe('proof of work', () => {
     bad({ atMs: Number.NaN })
     bad({}, BEGIN, recipient(2))
     bad({ nonce: 'x'.repeat(1_000) })
-    expect(() => new ProofOfWork(new Uint8Array(32).fill(1)).check(A, { challenge, atMs, nonce }, BEGIN, 8)).toThrow()
+    expect(() => createProofOfWork(new Uint8Array(32).fill(1)).check(A, { challenge, atMs, nonce }, BEGIN, 8)).toThrow()
   })
 
   test('sent again it grants nothing: its address has its grant', async () => {

@@ -2,7 +2,7 @@ import { copyFileSync, renameSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { FaucetNode } from '../../../src/faucet/faucet-node.ts'
 import type { GrantStore } from '../../../src/faucet/grant-store.ts'
-import { FaucetLedger } from '../../../src/faucet/ledger.ts'
+import { createFaucetLedger } from '../../../src/faucet/ledger.ts'
 import { ManualClock } from '../../support/consensus/manual-clock.ts'
 import { withTempDir } from '../../support/devnet.ts'
 import { ModelChain } from '../../support/faucet/model-chain.ts'
@@ -53,7 +53,7 @@ const A = recipient(1)
 const payOnce = async (store: GrantStore, node: FaucetNode, chain: ModelChain): Promise<void> => {
   const clock = new ManualClock()
   try {
-    new FaucetLedger(store, OPEN_POLICY, clock).reserve({ address: A, client: 'c', hasWork: false })
+    createFaucetLedger(store, OPEN_POLICY, clock).reserve({ address: A, client: 'c', hasWork: false })
   } catch (error) {
     if (!String(error).includes('TOO_SOON')) throw error
   }

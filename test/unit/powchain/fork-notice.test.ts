@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { ForkWatch, forkNoticeAt } from '../../../src/powchain/fork-notice.ts'
+import { forkNoticeAt, watchFork } from '../../../src/powchain/fork-notice.ts'
 import { LogBook } from '../../support/network/net-node.ts'
 import { paramsWithFork } from '../../support/powchain/headers.ts'
 
@@ -36,13 +36,13 @@ describe('the notice of the fork', () => {
 
 test('the log names the block with which the fork is in force, once, also where a block holds two headers', () => {
   const log = new LogBook()
-  const watch = new ForkWatch(paramsWithFork(3), 0, log)
-  watch.onBlock(10, 0)
-  watch.onBlock(11, 2)
-  watch.onBlock(12, 2)
+  const watch = watchFork(paramsWithFork(3), 0, log)
+  watch(10, 0)
+  watch(11, 2)
+  watch(12, 2)
   expect(log.lines.filter(({ message }) => /in force/.test(message))).toEqual([])
-  watch.onBlock(13, 4)
-  watch.onBlock(14, 5)
+  watch(13, 4)
+  watch(14, 5)
   const inForce = log.lines.filter(({ message }) => /in force/.test(message))
   expect(inForce.map(({ fields }) => fields)).toEqual([
     { forkHeight: 3, activatedAtMainBlock: 13, algorithm: 'nativeHash' },
@@ -53,6 +53,6 @@ test('the log names the block with which the fork is in force, once, also where 
 
 test('operators of public networks are warned at the start', () => {
   const log = new LogBook()
-  new ForkWatch(NETWORKS.mainnet, 1_739_500, log)
+  watchFork(NETWORKS.mainnet, 1_739_500, log)
   expect(log.lines).toMatchObject([{ level: 'warn', fields: { forkHeight: 1_740_000, remaining: 499 } }])
 })

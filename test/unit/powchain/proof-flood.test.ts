@@ -9,8 +9,8 @@ import type { Argon2Provider } from '../../../src/crypto/argon2.ts'
 import { argon2Provider } from '../../../src/crypto/argon2.ts'
 import { nativeSealHash } from '../../../src/crypto/proof-hash.ts'
 import { type MainHead, ProofPool } from '../../../src/powchain/proof-pool.ts'
-import { ProofRelay } from '../../../src/powchain/proof-relay.ts'
-import { WorkVerifier } from '../../../src/powchain/work-verifier.ts'
+import { createProofRelay } from '../../../src/powchain/proof-relay.ts'
+import { createWorkVerifier } from '../../../src/powchain/work-verifier.ts'
 import {
   encodeProofHeader,
   type ProofHeader,
@@ -52,7 +52,7 @@ const setUp = () => {
     params,
     head,
     hashOf: anchorHashOf,
-    verifier: new WorkVerifier(CHAIN_ID, provider),
+    verifier: createWorkVerifier(CHAIN_ID, provider),
   })
   /** The same header; each computation of its seal is counted. */
   const counted = (header: ProofHeader): ProofHeader => ({
@@ -87,7 +87,7 @@ const relayOf = (pool: ProofPool) => {
     },
     misbehaved: (peer: string) => void blamed.push(peer),
   }
-  new ProofRelay({ pool, network, clock: systemClock, logger: silentLogger }).start()
+  createProofRelay({ pool, network, clock: systemClock, logger: silentLogger }).start()
   return { blamed, hear: (header: ProofHeader, from: string) => listener(encodeProofHeader(header), from) }
 }
 

@@ -4,7 +4,7 @@ import { PROOF_CHAIN_LIMITS } from '../../../src/config/limits/chain.ts'
 import type { Argon2Provider } from '../../../src/crypto/argon2.ts'
 import { argon2Provider } from '../../../src/crypto/argon2.ts'
 import { type MainHead, ProofPool } from '../../../src/powchain/proof-pool.ts'
-import { WorkVerifier } from '../../../src/powchain/work-verifier.ts'
+import { createWorkVerifier } from '../../../src/powchain/work-verifier.ts'
 import {
   encodeProofHeader,
   type ProofHeader,
@@ -44,7 +44,7 @@ const setUp = (fork: number | null = 20, headers = 3) => {
       },
     }
   }
-  const pool = new ProofPool({ params, head, hashOf: anchorHashOf, verifier: new WorkVerifier(CHAIN_ID, provider) })
+  const pool = new ProofPool({ params, head, hashOf: anchorHashOf, verifier: createWorkVerifier(CHAIN_ID, provider) })
   const work = (coinbase: Hex = MINER): Promise<ProofHeader> => {
     const template = pool.template(coinbase, EMPTY_BYTES)
     if (template === undefined) throw new Error('no work')
@@ -134,7 +134,7 @@ describe('a proof header', () => {
     const { params } = setUp(null)
     const state = grow(params, 100, params.proofChain.spacingBlocks >> 1)
     const head = headAt(state.tipAnchor + 1, state)
-    const verifier = new WorkVerifier(CHAIN_ID, argon2Provider)
+    const verifier = createWorkVerifier(CHAIN_ID, argon2Provider)
     const pool = new ProofPool({ params, head, hashOf: anchorHashOf, verifier })
     const next = headAt(head.number + 1, state)
     const honest = await solve(CHAIN_ID, childOf(params, state, next.number))
@@ -224,7 +224,7 @@ describe('the mix hash of a header', () => {
     const { calls, work, params } = setUp(0)
     const header = await work()
     const real = await argon2Provider()
-    const verifier = new WorkVerifier(params.chainId, async () => ({
+    const verifier = createWorkVerifier(params.chainId, async () => ({
       ...real,
       hash: (...args) => {
         calls.count++

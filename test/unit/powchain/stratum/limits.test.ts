@@ -1,7 +1,7 @@
 import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import { STRATUM_LIMITS } from '../../../../src/config/limits/stratum.ts'
-import { MinerAdmission } from '../../../../src/powchain/stratum/core/miner-admission.ts'
+import { createMinerAdmission } from '../../../../src/powchain/stratum/core/miner-admission.ts'
 import { ShareAccounts } from '../../../../src/powchain/stratum/core/share-accounts.ts'
 import { MINER } from '../../../support/powchain/headers.ts'
 import { StratumClient, startStratum } from '../../../support/powchain/stratum-server.ts'
@@ -90,7 +90,7 @@ test('a worker is in the log from its first accepted share on: logins alone fill
 
 describe('a server whose places are all held by two addresses', () => {
   test('gives one to a third, and takes it from a connection that found no share', async () => {
-    const admission = new MinerAdmission({ ...STRATUM_LIMITS, connections: 4, connectionsPerAddress: 2 })
+    const admission = createMinerAdmission({ ...STRATUM_LIMITS, connections: 4, connectionsPerAddress: 2 })
     const { port, server } = await startStratum(20, 0, silentLogger, admission)
     const { client: mining, job } = await loggedIn(port)
     for (let nonce = 0; ; nonce++) {
@@ -154,7 +154,7 @@ describe('admission', () => {
   const START = 1_000_000
 
   test('bounds connections by address and in all, and their rate', () => {
-    const admission = new MinerAdmission()
+    const admission = createMinerAdmission()
     const { connects, connectionsPerAddress, connections } = STRATUM_LIMITS
     let nowMs = START
     const refusals = Array.from({ length: connects.burst + 1 }, () => admission.enter('10.0.0.1', nowMs))
@@ -177,7 +177,7 @@ describe('admission', () => {
 
   test('of a full server takes places from the address with the most, until all addresses have as many', () => {
     const few = { ...STRATUM_LIMITS, connections: 8, connectionsPerAddress: 4 }
-    const admission = new MinerAdmission(few)
+    const admission = createMinerAdmission(few)
     for (const address of ['10.0.0.1', '10.0.0.2'])
       for (let at = 0; at < 4; at++) expect(admission.enter(address, START)).toBeUndefined()
     const displaced: string[] = []
@@ -195,7 +195,7 @@ describe('admission', () => {
   })
 
   test('counts the addresses of one /64 of IPv6 as one, and an IPv4 address in both its forms', () => {
-    const admission = new MinerAdmission()
+    const admission = createMinerAdmission()
     const { connectionsPerAddress, connects } = STRATUM_LIMITS
     for (let at = 0; at < connectionsPerAddress; at++)
       expect(admission.enter(`2001:db8:0:7::${at.toString(16)}`, START + at * 1_000)).toBeUndefined()
@@ -212,7 +212,7 @@ describe('admission', () => {
   })
 
   test('bans an address after too many faults, for a while; the loopback only loses the connection', () => {
-    const admission = new MinerAdmission()
+    const admission = createMinerAdmission()
     const faults = (address: string) => {
       for (let count = 1; ; count++) if (admission.fault(address, 'a', 1, START)) return count
     }
