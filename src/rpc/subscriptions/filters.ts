@@ -60,26 +60,29 @@ const notFound = () => serverError('filter not found')
  * not fetched yet; pending hashes are kept, within a limit, until every pending filter has returned them or is idle.
  */
 export class FilterManager {
-  readonly #view: ChainView
-  readonly #nowMs: () => number
-  readonly #budgets: FilterOptions['budgets']
-  readonly #criteria: SharedCriteria
+  readonly #options: FilterOptions
   readonly #filters = new Map<Hex, Filter>()
   readonly #pending = new PendingHashes(RPC_LIMITS.filterResults)
   #pendingFilters = 0
   readonly #stops: readonly (() => void)[]
   #sweptMs: number
 
-  constructor({ view, pool, budgets, criteria, nowMs = Date.now }: FilterOptions) {
-    this.#view = view
-    this.#budgets = budgets
-    this.#criteria = criteria
-    this.#nowMs = nowMs
-    this.#sweptMs = nowMs()
+  constructor(options: FilterOptions) {
+    this.#options = options
+    const { view, pool } = options
+    this.#sweptMs = this.#nowMs()
     this.#stops = [
-      pool.onPending(({ hash }) => this.#remember(hash)),
+      pool.onPending(({ hash }) => {
+        if (this.#pendingFilters === 0) return
+        this.#sweep(false)
+        this.#pending.push(hash)
+      }),
       view.onReplaced?.(({ head }) => this.#goBack(head.header.number + 1)) ?? (() => {}),
     ]
+  }
+
+  #nowMs(): number {
+    return (this.#options.nowMs ?? Date.now)()
   }
 
   get size(): number {
@@ -94,21 +97,16 @@ export class FilterManager {
   /** `client` is the client whose budgets are charged. */
   newLogFilter(criteria: RequestedLogs, client: string): Hex {
     if (criteria.blockHash !== undefined) throw serverError('a filter takes a range, not a block hash')
-    const head = this.#view.head().header.number
+    const head = this.#options.view.head().header.number
     const { fromBlock } = blockRangeFromCriteria(criteria, head)
     const packed = packCriteria(criteria)
     const release = this.#reserve(client, criteriaBytes(packed))
-    const shared = this.#criteria.take(packed)
+    const shared = this.#options.criteria.take(packed)
     const { toBlock } = criteria
     // Existing logs are returned by eth_getFilterLogs; changes start with the next block.
     return this.#add({
-      ...{ kind: 'logs', logs: { fromBlock: criteria.fromBlock, toBlock, shared } },
-      ...{
-        next: Math.max(fromBlock, head + 1),
-        first: isNumber(criteria.fromBlock) ? fromBlock : 0,
-        usedMs: this.#nowMs(),
-        client,
-      },
+      ...{ kind: 'logs', logs: { fromBlock: criteria.fromBlock, toBlock, shared }, client, usedMs: this.#nowMs() },
+      ...{ next: Math.max(fromBlock, head + 1), first: isNumber(criteria.fromBlock) ? fromBlock : 0 },
       release: () => {
         shared.release()
         release()
@@ -118,7 +116,7 @@ export class FilterManager {
 
   newBlockFilter(client: string): Hex {
     const release = this.#reserve(client)
-    const next = this.#view.head().header.number + 1
+    const next = this.#options.view.head().header.number + 1
     return this.#add({ kind: 'blocks', next, first: 0, usedMs: this.#nowMs(), client, release })
   }
 
@@ -172,7 +170,7 @@ export class FilterManager {
   /** Returns log changes in portions: a range with too many results is halved, and the rest is returned by the next poll. */
   async #logChanges<Logs>(filter: LogFilter, find: (query: LogQuery) => Promise<Logs>): Promise<Logs> {
     const { toBlock: end = 'latest', shared } = filter.logs
-    const head = this.#view.head().header.number
+    const head = this.#options.view.head().header.number
     const fromBlock = filter.next
     let toBlock = Math.min(Number(namedNumber(end, head)), head)
     if (fromBlock > toBlock) return find({ fromBlock, toBlock, ...shared.criteria })
@@ -194,14 +192,14 @@ export class FilterManager {
   }
 
   async #blockChanges(filter: Filter): Promise<readonly Hex[]> {
-    const head = this.#view.head().header.number
+    const head = this.#options.view.head().header.number
     const from = filter.next
     const to = Math.min(head, from + RPC_LIMITS.logResults - 1)
     filter.next = to + 1
     const hashes: Hex[] = []
     for (let number = from; number <= to; number++) {
       await sliceOver(filter.client)
-      const block = await this.#view.blockByNumber(number)
+      const block = await this.#options.view.blockByNumber(number)
       if (block !== undefined) hashes.push(block.hash)
     }
     return hashes
@@ -215,7 +213,7 @@ export class FilterManager {
 
   /** Reserves room for one more filter in the client's budgets; returns its release. Throws when there is no room. */
   #reserve(client: string, bytes = 0): () => void {
-    const { filters, criteria } = this.#budgets
+    const { filters, criteria } = this.#options.budgets
     const [count, held] = [filters.meter(client), criteria.meter(client)]
     const needed = RPC_LIMITS.filterBytes + bytes
     if (!count.hold(1)) {
@@ -249,12 +247,6 @@ export class FilterManager {
     }
     filter.usedMs = now
     return filter
-  }
-
-  #remember(hash: Hex): void {
-    if (this.#pendingFilters === 0) return
-    this.#sweep(false)
-    this.#pending.push(hash)
   }
 
   /** Drops idle filters and unneeded pending hashes; called on new filters and transactions, the only events that add memory. */

@@ -2,7 +2,7 @@ import { isCoded } from '@tandem/base/errors.ts'
 import { logEntries, loggedBlock } from '../../chain/logs/log-query.ts'
 import { requireHistory } from '../../chain/store/earliest-block.ts'
 import { ComparedLog, type LogCriteria } from '../../chain/store/log-criteria.ts'
-import type { ChainBlock, ChainView, LogEntry, LogQuery } from '../../chain/store/types.ts'
+import type { ChainView, LogEntry, LogQuery } from '../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { headerJson } from '../encode/block.ts'
 import { logJson } from '../encode/log.ts'
@@ -10,15 +10,9 @@ import { headerNotFound, invalidParams } from '../errors.ts'
 import { TOO_MUCH } from './filters.ts'
 import { encodeOnce, type NotificationPayload, type ResumePoint, type SubscriptionEntry } from './subscription-entry.ts'
 
-/** One notification, and the point after it. */
-interface MissedItem {
-  readonly payload: NotificationPayload
-  readonly after: ResumePoint
-}
-
-/** Notifications of a range of blocks, and the point after the range. */
+/** Notifications of a range of blocks, each with the point after it, and the point after the range. */
 interface MissedPart {
-  readonly items: Iterable<MissedItem>
+  readonly items: readonly { readonly payload: NotificationPayload; readonly after: ResumePoint }[]
   readonly after: ResumePoint
 }
 
@@ -36,33 +30,21 @@ export const checkResume = (view: ChainView, { block }: ResumePoint): void => {
 export class Resume {
   readonly entry: SubscriptionEntry
   readonly #removed: Iterator<LogEntry, undefined>[] = []
-  #next: ResumePoint
+  next: ResumePoint
   /** Blocks of one query. */
   #span = 1
-  #rewinds = 0
+  /** Changes with each rewind: what was read before may not be there any more. */
+  rewinds = 0
 
   constructor(entry: SubscriptionEntry, next: ResumePoint) {
     this.entry = entry
-    this.#next = next
-  }
-
-  get next(): ResumePoint {
-    return this.#next
-  }
-
-  /** Changes with each rewind: what was read before may not be there any more. */
-  get rewinds(): number {
-    return this.#rewinds
-  }
-
-  passed(position: ResumePoint): void {
-    this.#next = position
+    this.next = next
   }
 
   /** Called when blocks after `head` were reverted: those logs that were sent are to be sent as removed. */
   goBack(head: number, removedLogs: readonly LogEntry[]): void {
-    this.#rewinds++
-    const { block, log } = this.#next
+    this.rewinds++
+    const { block, log } = this.next
     if (head >= block) return
     const { subscription } = this.entry
     if (subscription.kind === 'logs')
@@ -72,7 +54,7 @@ export class Resume {
           .filter(removed => new ComparedLog(removed).matches(subscription.criteria))
           .values(),
       )
-    this.#next = { block: head + 1, log: 0 }
+    this.next = { block: head + 1, log: 0 }
   }
 
   /** Returns the next log to send as removed. */
@@ -88,8 +70,12 @@ export class Resume {
   /** Reads what follows, up to `head`; undefined while the blocks are being reverted. */
   async read(view: ChainView, head: number): Promise<MissedPart | undefined> {
     const { subscription } = this.entry
-    const { block } = this.#next
-    if (subscription.kind !== 'logs') return headPart(await view.blockByNumber(block))
+    const { block } = this.next
+    if (subscription.kind !== 'logs') {
+      const found = await view.blockByNumber(block)
+      const after = { block: block + 1, log: 0 }
+      return found && { items: [{ payload: encodeOnce(() => headerJson(found)), after }], after }
+    }
     const to = Math.min(head, block + this.#span - 1)
     const part = await this.#logPart(view, subscription.criteria, to)
     // Blocks go from the last one down: if that is there, so were the others.
@@ -97,13 +83,18 @@ export class Resume {
   }
 
   async #logPart(view: ChainView, criteria: LogCriteria, toBlock: number): Promise<MissedPart> {
-    const { block, log } = this.#next
+    const { block, log } = this.next
     const wide = toBlock > block ? await logsOfRange(view, { fromBlock: block, toBlock, ...criteria }) : undefined
     const logs = wide ?? (await logsOfBlock(view, block, criteria))
     const span = wide === undefined ? 1 : this.#span
     this.#span = logs.length > MANY_LOGS ? Math.ceil(span / 8) : Math.min(LONGEST_SPAN, 8 * span)
-    const missed = logs.filter(({ blockNumber, logIndex }) => blockNumber > block || logIndex >= log)
-    return { items: missed.map(missedLog), after: { block: (wide === undefined ? block : toBlock) + 1, log: 0 } }
+    const items = logs
+      .filter(({ blockNumber, logIndex }) => blockNumber > block || logIndex >= log)
+      .map(entry => ({
+        payload: encodeOnce(() => logJson(entry, entry)),
+        after: { block: entry.blockNumber, log: entry.logIndex + 1 },
+      }))
+    return { items, after: { block: (wide === undefined ? block : toBlock) + 1, log: 0 } }
   }
 }
 
@@ -126,15 +117,4 @@ const logsOfBlock = async (view: ChainView, number: number, criteria: LogCriteri
   const [block, receipts] = [await view.blockByNumber(number), await view.receipts(number)]
   if (block === undefined || receipts === undefined) return []
   return [...logEntries(loggedBlock(block, receipts), criteria)]
-}
-
-const missedLog = (log: LogEntry): MissedItem => ({
-  payload: encodeOnce(() => logJson(log, log)),
-  after: { block: log.blockNumber, log: log.logIndex + 1 },
-})
-
-const headPart = (block: ChainBlock | undefined): MissedPart | undefined => {
-  if (block === undefined) return undefined
-  const after = { block: block.header.number + 1, log: 0 }
-  return { items: [{ payload: encodeOnce(() => headerJson(block)), after }], after }
 }

@@ -6,7 +6,7 @@ import { SlicedQueue } from '@tandem/base/async/sliced-queue.ts'
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { ClientBudget } from '@tandem/base/client-budget.ts'
+import { getOrMake } from '@tandem/base/get-or-make.ts'
 import { logEntries, loggedBlock } from '../../chain/logs/log-query.ts'
 import { criteriaBytes, EVERY_LOG, type LogCriteria } from '../../chain/store/log-criteria.ts'
 import type { ChainReplaced, ChainView, CommittedEvent, LogEntry } from '../../chain/store/types.ts'
@@ -30,13 +30,12 @@ import {
   encodeOnce,
   framePrefix,
   type NotificationPayload,
-  type ResumePoint,
   randomId,
   type SubscriberConnection,
   type Subscription,
   type SubscriptionEntry,
 } from './subscription-entry.ts'
-import { SyncWatcher } from './sync-watcher.ts'
+import { createSyncWatcher, type SyncWatcher } from './sync-watcher.ts'
 
 /** Subscription operations on the connection of the request. */
 export interface SocketSubscriptions {
@@ -65,14 +64,6 @@ const NODE = ''
 const TOO_MANY = 'more notifications than can be sent: end some subscriptions'
 const NOT_RESUMED = 'blocks for a resumed subscription could not be read: subscribe again later'
 
-const resumePoint = (subscription: Subscription): ResumePoint | undefined =>
-  'from' in subscription ? subscription.from : undefined
-
-interface LogGroup {
-  readonly criteria: LogCriteria
-  readonly entries: Set<SubscriptionEntry>
-}
-
 interface HubOptions {
   readonly view: ChainView
   readonly pool: ClientPoolPort
@@ -88,7 +79,7 @@ interface HubOptions {
 
 /** Delivers events of the chain and the pool to the subscribed connections. */
 export class SubscriptionHub {
-  readonly #pauseIfDue: (client: string) => Promise<void> | undefined
+  readonly #options: HubOptions
   /** Subscriptions without a state of their own, by kind. */
   readonly #plain = {
     newHeads: new Set<SubscriptionEntry>(),
@@ -98,40 +89,40 @@ export class SubscriptionHub {
   readonly #syncing: SyncWatcher
   /** Subscriptions to work, with the seal hash sent last. */
   readonly #work = new Map<SubscriptionEntry, Hex | undefined>()
-  readonly #mining: HubOptions['mining']
-  readonly #proofChain: HubOptions['proofChain']
   /** Subscribers with equal criteria share the matching. */
-  readonly #logs = new Map<Hex, LogGroup>()
+  readonly #logs = new Map<Hex, { readonly criteria: LogCriteria; readonly entries: Set<SubscriptionEntry> }>()
   /** Subscriptions that are sent what came before them. */
   readonly #resumes = new Map<SubscriptionEntry, Resume>()
   readonly #resumeSlots: FairSemaphore
-  readonly #view: ChainView
   /** Head of the last event. */
   #head: number
   /** Logs of blocks, prepared in order. */
   #logQueue = this.#createLogQueue()
   /** Blocks whose logs were, or are to be, delivered. */
   #loggedBlocks = 0
-  readonly #budget: ClientBudget
-  readonly #criteria: SharedCriteria
   readonly #stops: (() => void)[]
 
-  constructor({ view, pool, budgets, criteria, proofChain, mining, pauseIfDue = sliceOver }: HubOptions) {
-    this.#pauseIfDue = pauseIfDue
-    this.#syncing = new SyncWatcher(view)
-    this.#proofChain = proofChain
-    this.#mining = mining
-    this.#view = view
+  constructor(options: HubOptions) {
+    const { view, pool, budgets, mining } = options
+    this.#options = options
+    this.#syncing = createSyncWatcher(view)
     this.#head = view.head().header.number
     this.#resumeSlots = createSlots(RPC_LIMITS.resumes, 'subscriptions', budgets.memory)
-    this.#budget = budgets.criteria
-    this.#criteria = criteria
     this.#stops = [
       view.onCommitted(event => this.#onCommitted(event)),
       pool.onPending(transaction => this.#onPending(transaction)),
-      mining?.onWork(() => this.#deliverWork()) ?? (() => {}),
+      mining?.onWork(() =>
+        notifyInTurns(this.#work.keys(), entry => {
+          if (entry.subscription.kind === 'newWork' && !entry.isRemoved)
+            this.#sendWork(entry, entry.subscription.coinbase)
+        }),
+      ) ?? (() => {}),
       view.onReplaced?.(event => this.#onReplaced(event)) ?? (() => {}),
     ]
+  }
+
+  #pauseIfDue(client: string): Promise<void> | undefined {
+    return (this.#options.pauseIfDue ?? sliceOver)(client)
   }
 
   get size(): number {
@@ -175,9 +166,10 @@ export class SubscriptionHub {
           throw serverError(
             `Maximum ${RPC_LIMITS.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`,
           )
-        if (subscription.kind === 'newWork' && this.#mining === undefined) throw noSubscription(namespace, 'newWork')
-        const from = resumePoint(subscription)
-        if (from !== undefined) checkResume(this.#view, from)
+        if (subscription.kind === 'newWork' && this.#options.mining === undefined)
+          throw noSubscription(namespace, 'newWork')
+        const from = 'from' in subscription ? subscription.from : undefined
+        if (from !== undefined) checkResume(this.#options.view, from)
         const id = randomId()
         const entry = this.#entry(subscription, framePrefix(namespace, id), connection)
         entries.set(id, entry)
@@ -194,7 +186,6 @@ export class SubscriptionHub {
         return true
       },
       release: () => {
-        if (fresh.length === 0) return
         for (const entry of fresh.splice(0)) {
           const held = entry.held ?? []
           entry.held = null
@@ -217,9 +208,10 @@ export class SubscriptionHub {
   /** Throws when the client's budget or the total has no room. */
   #entry(subscription: Subscription, prefix: Uint8Array, connection: SubscriberConnection): SubscriptionEntry {
     const { client } = connection
-    const meter = this.#budget.meter(client)
+    const { budgets, criteria } = this.#options
+    const meter = budgets.criteria.meter(client)
     const needed = RPC_LIMITS.filterBytes + (subscription.kind === 'logs' ? criteriaBytes(subscription.criteria) : 0)
-    if (!meter.hold(needed)) throw criteriaFull(client, needed, this.#budget)
+    if (!meter.hold(needed)) throw criteriaFull(client, needed, budgets.criteria)
     const entry = {
       subscription,
       prefix,
@@ -231,7 +223,7 @@ export class SubscriptionHub {
       earlierLogs: this.#loggedBlocks,
     }
     if (subscription.kind !== 'logs') return entry
-    const shared = this.#criteria.take(subscription.criteria)
+    const shared = criteria.take(subscription.criteria)
     return { ...entry, subscription: { ...subscription, criteria: shared.criteria }, shared }
   }
 
@@ -252,9 +244,8 @@ export class SubscriptionHub {
         return
       case 'logs': {
         assert(shared !== undefined, 'logs are looked for by criteria')
-        const group = this.#logs.get(shared.key)
-        if (group === undefined) this.#logs.set(shared.key, { criteria: shared.criteria, entries: new Set([entry]) })
-        else group.entries.add(entry)
+        const { key, criteria } = shared
+        getOrMake(this.#logs, key, () => ({ criteria, entries: new Set() })).entries.add(entry)
       }
     }
   }
@@ -311,14 +302,14 @@ export class SubscriptionHub {
     const { client, closed } = entry.connection
     const release = await this.#resumeSlots.acquire(client, { reserved: RPC_LIMITS.logBytes }, closed)
     try {
-      const part = await resume.read(this.#view, this.#head)
+      const part = await resume.read(this.#options.view, this.#head)
       if (part === undefined) await setImmediate()
       for (const { payload, after } of part?.items ?? []) {
         if (entry.isRemoved || resume.rewinds !== rewinds) return
-        resume.passed(after)
+        resume.next = after
         await this.#sendMissed(entry, payload)
       }
-      if (part !== undefined && resume.rewinds === rewinds) resume.passed(part.after)
+      if (part !== undefined && resume.rewinds === rewinds) resume.next = part.after
     } finally {
       release()
     }
@@ -344,15 +335,9 @@ export class SubscriptionHub {
     if (this.#plain.newProofHeaders.size > 0) void this.#deliverProofs(event.block.proofHeaders)
   }
 
-  #deliverWork(): void {
-    notifyInTurns(this.#work.keys(), entry => {
-      if (entry.subscription.kind === 'newWork' && !entry.isRemoved) this.#sendWork(entry, entry.subscription.coinbase)
-    })
-  }
-
   /** Sends work that differs from what was sent last. */
   #sendWork(entry: SubscriptionEntry, coinbase: Hex | undefined): void {
-    const work = this.#mining?.work(coinbase)
+    const work = this.#options.mining?.work(coinbase)
     if (work === undefined || work[0] === this.#work.get(entry)) return
     this.#work.set(entry, work[0])
     deliverNotification(
@@ -364,7 +349,7 @@ export class SubscriptionHub {
   /** Notifies of headers that a block made final, in order. */
   async #deliverProofs(encoded: readonly Uint8Array[]): Promise<void> {
     for (const bytes of encoded) {
-      const header = await this.#proofChain?.header(proofHeaderId(decodeProofHeader(bytes)))
+      const header = await this.#options.proofChain?.header(proofHeaderId(decodeProofHeader(bytes)))
       if (header === undefined) continue
       const payload = encodeOnce(() => JSON.stringify(encodeProofHeaderInfo(header)))
       notifyInTurns(this.#plain.newProofHeaders, entry => deliverNotification(entry, payload))
@@ -381,9 +366,7 @@ export class SubscriptionHub {
     for (const { criteria, entries } of this.#logs.values()) {
       const own = [...entries].filter(({ earlierLogs }) => earlierLogs < ordinal)
       for (const [connection, subscribed] of byConnection(own)) {
-        const list = groups.get(connection)
-        if (list === undefined) groups.set(connection, [[criteria, subscribed]])
-        else list.push([criteria, subscribed])
+        getOrMake(groups, connection, () => []).push([criteria, subscribed])
       }
       yield
     }

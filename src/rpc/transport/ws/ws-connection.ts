@@ -34,8 +34,6 @@ const RATE_LIMITED = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message
 export class WsConnection {
   readonly #client: WebSocket
   readonly #options: WsConnectionOptions
-  readonly #address: string
-  readonly #clientId: string
   readonly #cancellation = new Cancellation()
   readonly #sender: SocketSender
   readonly #session: SocketSession
@@ -60,25 +58,20 @@ export class WsConnection {
   constructor(client: WebSocket, request: IncomingMessage, options: WsConnectionOptions) {
     const { identity, budgets, hub } = options
     const { address, id } = identity
+    const { socket } = request
     this.#client = client
     this.#options = options
-    this.#address = address
-    this.#clientId = id
     // A client that does not read is disconnected, since its backlog uses shared memory.
-    const answers = budgets.answers.meter(this.#clientId)
-    const sender = new SocketSender({
-      ...{ client, socket: request.socket, owner: id, meter: answers },
-      drop: reason => this.#drop(reason),
-    })
-    this.#sender = sender
     const drop = (reason: string) => this.#drop(reason)
+    const sender = new SocketSender({ client, socket, owner: id, meter: budgets.answers.meter(id), drop })
+    this.#sender = sender
     this.#session = hub.open({ send: frame => sender.send(frame), drained: () => sender.drained(), drop }, id)
     this.#plainScope = this.#session.scope()
     this.#plainEndpoint = this.#endpointOf(this.#plainScope)
     this.#charge = chargeOf(identity)
-    this.#meter = budgets.bodies.meter(this.#clientId)
+    this.#meter = budgets.bodies.meter(id)
     // Before the parser, so that its work counts as the client's.
-    request.socket.prependListener('data', (chunk: Buffer) => this.#arrived(chunk.byteLength))
+    socket.prependListener('data', (chunk: Buffer) => this.#arrived(chunk.byteLength))
     client.on('message', (message: Buffer) => this.#receive(message))
     client.on('ping', payload => this.#forget(payload))
     client.on('pong', payload => this.#forget(payload))
@@ -88,8 +81,8 @@ export class WsConnection {
 
   #endpointOf(messageScope: MessageScope, arrival?: Arrival): Endpoint {
     const { methods, context } = this.#options.endpoint
-    const mine = { socket: messageScope, client: this.#clientId, cancellation: this.#cancellation, order: this.#order }
-    return { methods, context: { ...context, ...mine, ...(arrival && { arrival }) } }
+    const mine = { client: this.#options.identity.id, cancellation: this.#cancellation, order: this.#order }
+    return { methods, context: { ...context, ...mine, socket: messageScope, ...(arrival && { arrival }) } }
   }
 
   #arrived(bytes: number): void {
@@ -101,7 +94,7 @@ export class WsConnection {
 
   /** Returns false when the client must wait for its turn: nothing is read or handled until then. */
   #takeTurn(): boolean {
-    const turn = sliceOver(this.#clientId)
+    const turn = sliceOver(this.#options.identity.id)
     if (turn === undefined) return true
     this.#awaitsTurn = true
     this.#pause()
@@ -188,22 +181,15 @@ export class WsConnection {
     this.#answeringBytes += bytes
     const rpcResponse = await answer
     arrival?.release()
-    await this.#answerWith(rpcResponse, messageScope)
+    let sent: Promise<void> | undefined
+    // Started before the release: notifications queue behind a stream by themselves.
+    if (typeof rpcResponse !== 'string') sent = this.#sender.stream(rpcResponse)
+    else if (rpcResponse !== '') this.#sender.send(rpcResponse)
+    messageScope.release()
+    await sent
     this.#answeringBytes -= bytes
     this.#hold()
     if (this.#inFlight-- === RPC_LIMITS.socketInFlight) this.#resume()
-  }
-
-  async #answerWith(rpcResponse: RpcResponse, messageScope: MessageScope): Promise<void> {
-    if (typeof rpcResponse === 'string') {
-      if (rpcResponse !== '') this.#sender.send(rpcResponse)
-      messageScope.release()
-      return
-    }
-    // Started before the release: notifications queue behind a stream by themselves.
-    const sent = this.#sender.stream(rpcResponse)
-    messageScope.release()
-    await sent
   }
 
   /** Ends the connection at once: a newcomer needs its place. */
@@ -218,7 +204,7 @@ export class WsConnection {
     this.#isDropped = true
     this.#pause()
     this.#forgetWaiting()
-    this.#options.log.debug({ address: this.#address, reason }, 'websocket dropped')
+    this.#options.log.debug({ address: this.#options.identity.address, reason }, 'websocket dropped')
     this.#cancellation.cancel()
     this.#session.close()
     this.#client.close(TRY_AGAIN_LATER, reason)

@@ -26,9 +26,13 @@ const CUT_SHORT = 'a response ended early'
 
 interface SenderParts {
   readonly client: WebSocket
+  /** Connection below the WebSocket. */
   readonly socket: Socket
+  /** Client id that its work counts for. */
   readonly owner: string
+  /** Charged for unread bytes. */
   readonly meter: Meter
+  /** Called once with the reason when nothing more can be sent. */
   readonly drop: (reason: string) => void
 }
 
@@ -36,13 +40,7 @@ const isStream = (item: WsFrame | WaitingStream): item is WaitingStream => typeo
 
 /** Sending half of a socket. Other messages wait for a streamed response in fragments, within the limit of all unread. */
 export class SocketSender {
-  readonly #client: WebSocket
-  /** Connection below the WebSocket. */
-  readonly #socket: Socket
-  /** Client id that its work counts for. */
-  readonly #owner: string
-  readonly #meter: Meter
-  readonly #drop: (reason: string) => void
+  readonly #parts: SenderParts
   readonly #waiting: (WsFrame | WaitingStream)[] = []
   #waitingBytes = 0
   #current: ResponseStream | undefined = undefined
@@ -54,13 +52,8 @@ export class SocketSender {
   /** True until the step of the event loop ends: its frames are then written at once, since a system call takes longer than the bytes. */
   #isCorked = false
 
-  /** `drop` is called once with the reason when nothing more can be sent; `meter` is charged for unread bytes. */
-  constructor({ client, socket, owner, meter, drop }: SenderParts) {
-    this.#client = client
-    this.#socket = socket
-    this.#owner = owner
-    this.#meter = meter
-    this.#drop = drop
+  constructor(parts: SenderParts) {
+    this.#parts = parts
   }
 
   send(wsFrame: WsFrame): void {
@@ -77,12 +70,9 @@ export class SocketSender {
   drained(): Promise<void> | undefined {
     if (this.#isClosed) return undefined
     if (this.#current !== undefined) return this.#streaming
-    return this.#client.bufferedAmount > AHEAD_BYTES ? this.#readInTime() : undefined
-  }
-
-  async #readInTime(): Promise<void> {
+    if (this.#parts.client.bufferedAmount <= AHEAD_BYTES) return undefined
     this.#pace.sent(AHEAD_BYTES)
-    if (!(await this.#pace.wait(drained(this.#socket)))) this.#fail(TOO_SLOW)
+    return this.#pace.wait(drained(this.#parts.socket)).then(came => (came ? undefined : this.#fail(TOO_SLOW)))
   }
 
   /** Resolves when the whole response is written, or never will be. */
@@ -109,7 +99,7 @@ export class SocketSender {
   /** Called when the socket is gone; frees what it had not taken. */
   release(): void {
     this.close()
-    this.#meter.hold(0)
+    this.#parts.meter.hold(0)
   }
 
   #run(answer: ResponseStream): Promise<void> {
@@ -136,14 +126,14 @@ export class SocketSender {
   }
 
   async #fragments(answer: ResponseStream): Promise<void> {
-    const client = this.#client
+    const { client } = this.#parts
     const writeTimeout = new WriteTimeout()
     for (
       let responseChunk = await answer.next();
       responseChunk !== undefined && !this.#isClosed;
       responseChunk = await answer.next()
     ) {
-      await sliceOver(this.#owner)
+      await sliceOver(this.#parts.owner)
       writeTimeout.sent(responseChunk.length)
       const flushed = new Promise<void>(resolve => {
         client.send(responseChunk, { binary: false, fin: false }, () => {
@@ -165,7 +155,7 @@ export class SocketSender {
 
   /** One frame may exceed the limit of waiting bytes. */
   #write(wsFrame: WsFrame): void {
-    const client = this.#client
+    const { client } = this.#parts
     if (this.#isClosed || client.readyState !== client.OPEN) return
     if (client.bufferedAmount > RPC_LIMITS.socketBacklogBytes) {
       this.#fail(TOO_SLOW)
@@ -182,27 +172,27 @@ export class SocketSender {
   #cork(): void {
     if (this.#isCorked) return
     this.#isCorked = true
-    this.#socket.cork()
+    this.#parts.socket.cork()
     process.nextTick(this.#uncork)
   }
 
   readonly #uncork = (): void => {
     if (!this.#isCorked) return
     this.#isCorked = false
-    this.#socket.uncork()
+    this.#parts.socket.uncork()
   }
 
   /** Charges the unread bytes to the client's budget. */
   #count(): void {
     if (this.#isClosed) return
-    let bytes = this.#client.bufferedAmount + this.#waitingBytes + (this.#current?.heldBytes ?? 0)
+    let bytes = this.#parts.client.bufferedAmount + this.#waitingBytes + (this.#current?.heldBytes ?? 0)
     for (const item of this.#waiting) if (isStream(item)) bytes += item.answer.heldBytes ?? 0
-    if (!this.#meter.hold(bytes)) this.#fail(ANSWERS_FULL)
+    if (!this.#parts.meter.hold(bytes)) this.#fail(ANSWERS_FULL)
   }
 
   #fail(reason: string): void {
     if (this.#isClosed) return
     this.close()
-    this.#drop(reason)
+    this.#parts.drop(reason)
   }
 }
