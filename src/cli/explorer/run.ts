@@ -6,7 +6,7 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { createLogger } from '../../node/logging.ts'
 import type { ExplorerSettings } from '../../node/parts/pages/explorer-child.ts'
 import { urlHost, version } from '../../node/version.ts'
-import { Clients } from '../../rpc/transport/clients/clients.ts'
+import { createClients } from '../../rpc/transport/clients/clients.ts'
 import { prepareDataDir } from '../shared/files.ts'
 import { checkExplorerFiles, type ExplorerFiles, explorerFilesOf } from '../shared/options/explorer-files.ts'
 import type { OutputFlags } from '../shared/options/options.ts'
@@ -73,7 +73,7 @@ export interface ExplorerFlags extends ProxyFlags, OutputFlags, ExplorerFiles {
 export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
   await checkExplorerFiles({ ...flags, explorer: true }, 'the explorer')
   const dataDir = resolve(flags.datadir)
-  const clients = new Clients(trustProxyOf(flags))
+  const clients = createClients(trustProxyOf(flags))
   await serveExplorer({
     nodeUrl: flags.node,
     rpcUrl: flags.rpcUrl,

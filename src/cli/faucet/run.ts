@@ -8,7 +8,7 @@ import { createFaucetNode } from '../../faucet/faucet-node.ts'
 import { checkFaucetNetwork, openFaucet } from '../../faucet/open-faucet.ts'
 import { createLogger } from '../../node/logging.ts'
 import { urlHost, version } from '../../node/version.ts'
-import { Clients } from '../../rpc/transport/clients/clients.ts'
+import { createClients } from '../../rpc/transport/clients/clients.ts'
 import { httpCall } from '../shared/http-call.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
@@ -38,7 +38,7 @@ const paramsOf = ({ chainId = NETWORKS.testnet.chainId }: FaucetFlags): NetworkP
 export const runFaucet = async (flags: FaucetFlags): Promise<void> => {
   const params = paramsOf(flags)
   checkFaucetNetwork(params)
-  const clients = new Clients(trustProxyOf(flags))
+  const clients = createClients(trustProxyOf(flags))
   const passwords = passwordsFrom(flags.passwordFile)
   const { privateKey } = await readKey(flags.key, '--key', name => passwords.of(name))
   const logger = createLogger({ level: flags.logLevel, format: flags.json ? 'json' : 'pretty' })

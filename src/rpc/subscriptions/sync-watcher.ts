@@ -6,53 +6,47 @@ import { deliverNotification, encodeOnce, type SubscriptionEntry } from './subsc
 const SYNC_POLL_MS = 1_000
 
 /** Subscriptions to the sync status. It has no event, so it is polled each second while there are subscribers. */
-export class SyncWatcher {
-  readonly #view: ChainView
-  readonly #entries = new Set<SubscriptionEntry>()
-  #timer: NodeJS.Timeout | undefined
-  #last = 'false'
+export const createSyncWatcher = (view: ChainView) => {
+  const entries = new Set<SubscriptionEntry>()
+  let timer: NodeJS.Timeout | undefined
+  let last = 'false'
 
-  constructor(view: ChainView) {
-    this.#view = view
-  }
-
-  get size(): number {
-    return this.#entries.size
-  }
-
-  /** Notifies of the status at once. */
-  add(entry: SubscriptionEntry): void {
-    if (this.#entries.size === 0) {
-      this.#last = syncJson(this.#view)
-      this.#timer = setInterval(() => {
-        this.#poll()
-      }, SYNC_POLL_MS).unref()
-    }
-    this.#entries.add(entry)
-    const text = this.#last
-    deliverNotification(
-      entry,
-      encodeOnce(() => text),
-    )
-  }
-
-  delete(entry: SubscriptionEntry): void {
-    if (this.#entries.delete(entry) && this.#entries.size === 0) this.close()
-  }
-
-  close(): void {
-    clearInterval(this.#timer)
-  }
-
-  #poll(): void {
-    const text = syncJson(this.#view)
-    const changed = (text === 'false') !== (this.#last === 'false')
-    this.#last = text
-    if (!changed) return
+  const poll = (): void => {
+    const text = syncJson(view)
+    const changed = (text === 'false') !== (last === 'false')
+    last = text
     const payload = encodeOnce(() => text)
-    notifyInTurns(this.#entries, entry => deliverNotification(entry, payload))
+    if (changed) notifyInTurns(entries, entry => deliverNotification(entry, payload))
+  }
+  const close = (): void => clearInterval(timer)
+
+  return {
+    get size(): number {
+      return entries.size
+    },
+
+    /** Notifies of the status at once. */
+    add(entry: SubscriptionEntry): void {
+      if (entries.size === 0) {
+        last = syncJson(view)
+        timer = setInterval(poll, SYNC_POLL_MS).unref()
+      }
+      entries.add(entry)
+      deliverNotification(
+        entry,
+        encodeOnce(() => last),
+      )
+    },
+
+    delete(entry: SubscriptionEntry): void {
+      if (entries.delete(entry) && entries.size === 0) close()
+    },
+
+    close,
   }
 }
+
+export type SyncWatcher = ReturnType<typeof createSyncWatcher>
 
 const syncJson = (view: ChainView): string => {
   const status = view.syncing()

@@ -30,32 +30,22 @@ export const isSmallCall = (body: Uint8Array): boolean => !isLarge(body) && !sta
  * time, limited in bytes and by the ledger of their client; the others wait unparsed, with their bytes counted, and clients are served in
  * rotation. One large body is decoded per event-loop turn.
  */
-export class RequestGate {
-  readonly #router: Pick<Router, 'handle'>
-  readonly #semaphore: FairSemaphore
+export const createRequestGate = (
+  router: Pick<Router, 'handle'>,
+  ledger = new ClientBudget(RPC_LIMITS.budgets.memory),
+) => {
+  // Waiting bodies are bounded by their bytes.
+  const semaphore = new FairSemaphore(RPC_LIMITS.parsedBytes, () => limitExceeded('too many requests'), ledger)
 
-  constructor(router: Pick<Router, 'handle'>, ledger = new ClientBudget(RPC_LIMITS.budgets.memory)) {
-    this.#router = router
-    // Waiting bodies are bounded by their bytes.
-    this.#semaphore = new FairSemaphore(RPC_LIMITS.parsedBytes, () => limitExceeded('too many requests'), ledger)
-  }
-
-  /** Bytes of all clients that are parsed and being handled. */
-  get held(): number {
-    return this.#semaphore.taken
-  }
-
-  /** Returns the response; '' when the connection closed in the queue. A large body's memory is freed once decoded. */
-  handle(body: Buffer, endpoint: Endpoint, charge?: (weight: number) => void): MaybePromise<RpcResponse> {
-    if (isSmallCall(body)) return this.#router.handle(body.toString('utf8'), endpoint, charge)
-    const release = isLarge(body) ? undefined : this.#semaphore.tryAcquire(endpoint.context.client, demandOf(body))
-    if (release === undefined) return this.#later(body, endpoint, charge)
-    return this.#releasing(this.#router.handle(body.toString('utf8'), endpoint, charge), release)
-  }
-
-  async #later(body: Buffer, endpoint: Endpoint, charge: ((weight: number) => void) | undefined): Promise<RpcResponse> {
+  const handleLater = async (
+    body: Buffer,
+    endpoint: Endpoint,
+    charge?: (weight: number) => void,
+  ): Promise<RpcResponse> => {
     const { client, cancellation } = endpoint.context
-    const release = await this.#semaphore.acquire(client, demandOf(body), cancellation).catch(ifCancelled)
+    const release = await semaphore.acquire(client, demandOf(body), cancellation).catch(error => {
+      if (!(error instanceof Cancelled)) throw error
+    })
     if (release === undefined) return ''
     if (isLarge(body)) await nextSlice(client)
     if (cancellation?.isCancelled === true) {
@@ -64,23 +54,36 @@ export class RequestGate {
     }
     const text = body.toString('utf8')
     freeBytes(body)
-    return this.#releasing(this.#router.handle(text, endpoint, charge), release)
+    return releasing(router.handle(text, endpoint, charge), release)
   }
 
   /** Releases the room when the response is made, or read if it is a stream. */
-  #releasing(response: MaybePromise<RpcResponse>, release: Release): MaybePromise<RpcResponse> {
-    if (response instanceof Promise) return response.then(made => this.#releasing(made, release))
+  const releasing = (response: MaybePromise<RpcResponse>, release: Release): MaybePromise<RpcResponse> => {
+    if (response instanceof Promise) return response.then(made => releasing(made, release))
     if (typeof response !== 'string') return withEnd(response, release)
     release()
     return response
   }
+
+  return {
+    /** Bytes of all clients that are parsed and being handled. */
+    get held(): number {
+      return semaphore.taken
+    },
+
+    /** Returns the response; '' when the connection closed in the queue. A large body's memory is freed once decoded. */
+    handle(body: Buffer, endpoint: Endpoint, charge?: (weight: number) => void): MaybePromise<RpcResponse> {
+      if (isSmallCall(body)) return router.handle(body.toString('utf8'), endpoint, charge)
+      const release = isLarge(body) ? undefined : semaphore.tryAcquire(endpoint.context.client, demandOf(body))
+      if (release === undefined) return handleLater(body, endpoint, charge)
+      return releasing(router.handle(body.toString('utf8'), endpoint, charge), release)
+    },
+  }
 }
+
+export type RequestGate = ReturnType<typeof createRequestGate>
 
 const demandOf = ({ byteLength }: Uint8Array) => ({
   weight: byteLength,
   reserved: byteLength * RPC_LIMITS.parsedBytes.memory,
 })
-
-const ifCancelled = (error: unknown): undefined => {
-  if (!(error instanceof Cancelled)) throw error
-}

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { onTurnEnd } from '@tandem/base/async/time-slice.ts'
@@ -7,10 +6,9 @@ import { readTls, type TlsFiles, watchTls } from '@tandem/base/fs/tls-files.ts'
 import { collectYoungGarbage } from '@tandem/base/worker/garbage.ts'
 import type { FastifyInstance } from 'fastify'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import type { Budgets } from '../router/budgets.ts'
 import { textOfResponse } from '../router/response.ts'
 import type { AccessRules } from './clients/access.ts'
-import { type ClientRules, Clients } from './clients/clients.ts'
+import { type ClientRules, createClients } from './clients/clients.ts'
 import { createHttp, type HttpOptions } from './http/http.ts'
 import { createRpcService, type RpcService, type RpcServiceOptions } from './service.ts'
 import { attachWebSockets } from './ws/ws.ts'
@@ -34,20 +32,10 @@ export interface RpcServerOptions
 /** Returns the text of the response to the text of a JSON-RPC request. */
 export type RpcCall = (request: string) => Promise<string>
 
-export interface RpcServer {
-  readonly address: string
-  readonly port: number
-  readonly server: Server
-  /** Loads the routes before a request does. */
-  readonly routes: () => Promise<FastifyInstance>
-  /** Resources held by the clients. */
-  readonly budgets: Budgets
-  /** Closes within a second, also with clients connected. */
-  close(): Promise<void>
-}
+export type RpcServer = Awaited<ReturnType<typeof createRpcServer>>
 
 /** Serves JSON-RPC over HTTP and WebSocket on one port; a service that others use too is closed by its owner. */
-export const createRpcServer = async (options: RpcServerOptions, shared?: RpcService): Promise<RpcServer> => {
+export const createRpcServer = async (options: RpcServerOptions, shared?: RpcService) => {
   const service = shared ?? createRpcService(options)
   const { hub, budgets, metrics } = service
   onTurnEnd(collectYoungGarbage)
@@ -60,8 +48,13 @@ export const createRpcServer = async (options: RpcServerOptions, shared?: RpcSer
   await once(http.server, 'listening')
   return {
     ...(http.server.address() as AddressInfo),
-    ...{ server: http.server, routes: http.routes, budgets },
-    async close() {
+    server: http.server,
+    /** Loads the routes before a request does. */
+    routes: http.routes,
+    /** Resources held by the clients. */
+    budgets,
+    /** Closes within a second, also with clients connected. */
+    async close(): Promise<void> {
       unwatch?.()
       if (shared === undefined) service.close()
       await sockets.close()
@@ -77,7 +70,7 @@ const attachTransports = (options: RpcServerOptions, service: RpcService, tls: H
   const { wsPaths = params.wsPaths, wsRedirect = params.wsRedirect } = options
   const { hosts = ['*'], cors = [], checkOrigin = false, compression = false } = options
   const { health = () => ({ healthy: true }), pages, mining, log } = options
-  const clients = new Clients(options.clientRules ?? {})
+  const clients = createClients(options.clientRules ?? {})
   const common = { gate, cors, hosts, checkOrigin, clients, budgets, wsPaths, wsRedirect }
   const http = createHttp({
     ...{ ...common, endpoint: endpoints.http, tls, compression, health, pages, mining },

@@ -3,7 +3,7 @@ import { defined } from '@tandem/base/defined.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { methodsFor, withDisabled } from '../methods/methods.ts'
-import { type Budgets, createBudgets } from '../router/budgets.ts'
+import { createBudgets } from '../router/budgets.ts'
 import { CallOrder } from '../router/call-order.ts'
 import type { Context, Services } from '../router/context.ts'
 import type { Endpoint } from '../router/method.ts'
@@ -15,7 +15,7 @@ import { Router } from '../router/router.ts'
 import { FilterManager } from '../subscriptions/filters.ts'
 import { SharedCriteria } from '../subscriptions/shared-criteria.ts'
 import { SubscriptionHub } from '../subscriptions/subscription-hub.ts'
-import { RequestGate } from './request-gate.ts'
+import { createRequestGate } from './request-gate.ts'
 
 export interface RpcServiceOptions extends Services {
   readonly log: Logger
@@ -37,18 +37,9 @@ export interface RpcConnection {
 }
 
 /** JSON-RPC without a port: methods, filters and subscriptions, as HTTP and WebSocket serve them. */
-export interface RpcService {
-  readonly budgets: Budgets
-  readonly hub: SubscriptionHub
-  readonly gate: RequestGate
-  readonly metrics: ReturnType<typeof createRpcMetrics> | undefined
-  readonly endpoints: Readonly<Record<'http' | 'ws', Endpoint>>
-  /** `onNotification` gets the text of each notification; its client reads at once. */
-  connect(onNotification: (text: string) => void): RpcConnection
-  close(): void
-}
+export type RpcService = ReturnType<typeof createRpcService>
 
-export const createRpcService = (options: RpcServiceOptions): RpcService => {
+export const createRpcService = (options: RpcServiceOptions) => {
   const { view, pool, log } = options
   const budgets = createBudgets(options.socketsPerClient)
   const criteria = new SharedCriteria()
@@ -66,10 +57,11 @@ export const createRpcService = (options: RpcServiceOptions): RpcService => {
     http: createEndpoint(namespaces.http, options, parts),
     ws: createEndpoint(namespaces.ws, options, parts),
   }
-  const gate = new RequestGate(router, budgets.memory)
+  const gate = createRequestGate(router, budgets.memory)
   return {
     ...{ budgets, hub, gate, metrics, endpoints },
-    connect: onNotification => connect({ gate, hub, endpoint: endpoints.ws }, onNotification),
+    /** `onNotification` gets the text of each notification; its client reads at once. */
+    connect: (onNotification: (text: string) => void) => connect({ gate, hub, endpoint: endpoints.ws }, onNotification),
     close() {
       hub.close()
       filters.close()

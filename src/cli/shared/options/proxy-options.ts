@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { ClientAddress } from '../../../rpc/transport/clients/client-address.ts'
+import { createClientAddress } from '../../../rpc/transport/clients/client-address.ts'
 import type { ClientRules } from '../../../rpc/transport/clients/clients.ts'
 import { integerOption, listOption } from './options.ts'
 
@@ -18,7 +18,7 @@ export const trustProxyOption = (text: string): number | readonly string[] => {
 
 const checkProxy = (proxy: string): void => {
   try {
-    new ClientAddress({ proxies: [proxy], header: 'x-forwarded-for' })
+    createClientAddress({ proxies: [proxy], header: 'x-forwarded-for' })
   } catch {
     throw new InvalidArgumentError(
       `"${proxy}" is no address or subnet: give a number of proxies, or addresses such as loopback, 10.0.0.1, 10.0.0.0/8.`,

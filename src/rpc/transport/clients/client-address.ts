@@ -11,13 +11,6 @@ export interface TrustProxy {
   readonly header: 'x-forwarded-for' | 'forwarded'
 }
 
-/** Returns true for the proxy that is `hop` hops away; 0 is the other end of the connection. */
-type TrustHop = (address: string, hop: number) => boolean
-
-/** Throws TypeError for an invalid address or subnet. */
-const trustFrom = ({ proxies }: TrustProxy): TrustHop =>
-  typeof proxies === 'number' ? (_, hop) => hop < proxies : proxyAddr.compile([...proxies])
-
 /** Parts of a request that tell its origin. */
 interface ProxiedRequest {
   readonly headers: IncomingMessage['headers']
@@ -27,46 +20,41 @@ interface ProxiedRequest {
 /** Longest header that is read. */
 const HEADER_CHARS = 4_096
 
-/** Address of the client of a request, as far as trusted proxies tell it. */
-export class ClientAddress {
-  readonly #trust: TrustHop
-  readonly #header: TrustProxy['header']
-
-  /** Throws TypeError for an invalid address or subnet. */
-  constructor(trustProxy: TrustProxy) {
-    this.#trust = trustFrom(trustProxy)
-    this.#header = trustProxy.header
-  }
-
-  /** Returns true when connections from this address are those of a proxy, which speaks for many clients. */
-  isProxy(address: string | undefined): boolean {
-    return this.#trust(address ?? '', 0)
-  }
-
-  /** Returns the first untrusted address from the connection outwards; what is no address ends the search at the proxy that wrote it. */
-  of({ socket, headers }: ProxiedRequest): string {
-    let address = socket.remoteAddress ?? ''
-    if (!this.#trust(address, 0)) return address
-    for (const [index, entry] of this.#claimed(headers).toReversed().entries()) {
-      const next = plainAddress(entry)
-      if (next === undefined) return address
-      address = next
-      if (!this.#trust(address, index + 1)) return address
-    }
-    return address
-  }
+/** Address of the client of a request, as far as trusted proxies tell it. Throws TypeError for an invalid address or subnet. */
+export const createClientAddress = ({ proxies, header }: TrustProxy) => {
+  /** Returns true for the proxy that is `hop` hops away; 0 is the other end of the connection. */
+  const trust: (address: string, hop: number) => boolean =
+    typeof proxies === 'number' ? (_, hop) => hop < proxies : proxyAddr.compile([...proxies])
 
   /** Returns the addresses in the header, that of the client first. */
-  #claimed(headers: IncomingMessage['headers']): readonly string[] {
-    const text = headers[this.#header]
+  const claimed = (headers: IncomingMessage['headers']): readonly string[] => {
+    const text = headers[header]
     // Repeated lines of these headers are joined by Node.
     if (typeof text !== 'string' || text.length > HEADER_CHARS) return []
-    if (this.#header === 'x-forwarded-for') return text.split(',')
+    if (header === 'x-forwarded-for') return text.split(',')
     try {
       return parseForwarded(text).map(element => element['for'] ?? '')
     } catch {
       return []
     }
+  }
+
+  return {
+    /** Returns true when connections from this address are those of a proxy, which speaks for many clients. */
+    isProxy: (address: string | undefined): boolean => trust(address ?? '', 0),
+
+    /** Returns the first untrusted address from the connection outwards; what is no address ends the search at the proxy that wrote it. */
+    of({ socket, headers }: ProxiedRequest): string {
+      let address = socket.remoteAddress ?? ''
+      if (!trust(address, 0)) return address
+      for (const [index, entry] of claimed(headers).toReversed().entries()) {
+        const next = plainAddress(entry)
+        if (next === undefined) return address
+        address = next
+        if (!trust(address, index + 1)) return address
+      }
+      return address
+    },
   }
 }
 

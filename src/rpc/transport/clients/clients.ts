@@ -8,7 +8,7 @@ import { RateLimiter } from '@tandem/base/rate-limiter.ts'
 import type { Quota } from '@tandem/base/token-bucket.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { Endpoint } from '../../router/method.ts'
-import { ClientAddress, type TrustProxy } from './client-address.ts'
+import { createClientAddress, type TrustProxy } from './client-address.ts'
 
 /** Returns the client id of an address for limits: IPv4 address, or /64 of an IPv6 address, which has one subscriber. */
 export const clientIdOf = (address: string | undefined): string => subscriberOf(address ?? '')
@@ -47,68 +47,58 @@ type RequestOrigin = Pick<IncomingMessage, 'headers' | 'url'> & {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/** Knows the client of each request by the connection, the headers of trusted proxies, and keys. */
-export class Clients {
+/** Creates what knows the client of each request by the connection, headers of trusted proxies, and keys. Throws TypeError for an invalid proxy. */
+export const createClients = ({ trustProxy, jwtSecret, apiKeys, needsKey, rateLimit }: ClientRules) => {
   /** True when the connection alone tells the client, and there are no limits by the second. */
-  readonly isByConnection: boolean
-  readonly #rules: ClientRules
-  readonly #addresses: ClientAddress | undefined
+  const isByConnection = trustProxy === undefined && jwtSecret === undefined && apiKeys === undefined && !rateLimit
+  const proxied = trustProxy && createClientAddress(trustProxy)
   /** API keys by their hashes, so that a lookup tells nothing about how much of a guessed key is right. */
-  readonly #keys: ReadonlyMap<string, ApiKey> | undefined
-  readonly #limiter: RateLimiter | undefined
-  readonly #limiterOfKey = new Map<ApiKey, RateLimiter>()
+  const keys = apiKeys && new Map(apiKeys.map(apiKey => [hashOf(apiKey.key), apiKey]))
+  const commonLimiter = rateLimit && new RateLimiter(rateLimit, RPC_LIMITS.limitedClients)
+  const limiterOfKey = new Map<ApiKey, RateLimiter>()
   /** Identities by connection, where the connection alone tells the client. */
-  readonly #known = new WeakMap<RequestOrigin['socket'], ClientIdentity>()
+  const known = new WeakMap<RequestOrigin['socket'], ClientIdentity>()
 
-  /** Throws TypeError for an invalid address of a proxy. */
-  constructor(rules: ClientRules) {
-    const { trustProxy, jwtSecret, apiKeys, rateLimit } = rules
-    this.#rules = rules
-    this.#addresses = trustProxy && new ClientAddress(trustProxy)
-    this.#keys = apiKeys && new Map(apiKeys.map(apiKey => [hashOf(apiKey.key), apiKey]))
-    this.#limiter = rateLimit && new RateLimiter(rateLimit, RPC_LIMITS.limitedClients)
-    this.isByConnection = trustProxy === undefined && jwtSecret === undefined && apiKeys === undefined && !rateLimit
-  }
+  const ofConnection = (socket: RequestOrigin['socket']): ClientIdentity =>
+    getOrMake(known, socket, () => identityOf(socket.remoteAddress ?? '', undefined))
 
-  /** Returns true for a connection of a trusted proxy, which is not one client. */
-  isProxy(address: string | undefined): boolean {
-    return this.#addresses?.isProxy(address) ?? false
-  }
-
-  /** Returns the client; undefined: its token or key is missing or wrong. */
-  identify(request: RequestOrigin): MaybePromise<ClientIdentity | undefined> {
-    if (this.isByConnection) return this.#ofConnection(request.socket)
-    const { jwtSecret } = this.#rules
-    if (jwtSecret === undefined) return this.#admit(request)
-    return isTokenValid(request, jwtSecret, Date.now()).then(isValid => (isValid ? this.#admit(request) : undefined))
-  }
-
-  addressOf(request: RequestOrigin): string {
-    return this.#addresses?.of(request) ?? request.socket.remoteAddress ?? ''
-  }
-
-  /** Returns the id of the client of any request by its address, whatever key it has. */
-  idOf(request: RequestOrigin): string {
-    return this.isByConnection ? this.#ofConnection(request.socket).id : clientIdOf(this.addressOf(request))
-  }
-
-  #ofConnection(socket: RequestOrigin['socket']): ClientIdentity {
-    return getOrMake(this.#known, socket, () => identityOf(socket.remoteAddress ?? '', undefined))
-  }
-
-  #admit(request: RequestOrigin): ClientIdentity | undefined {
-    const apiKey = this.#keys && keyOf(request, this.#keys)
-    if (apiKey === null || (apiKey === undefined && this.#rules.needsKey)) return undefined
+  const admit = (request: RequestOrigin): ClientIdentity | undefined => {
+    const apiKey = keys && keyOf(request, keys)
+    if (apiKey === null || (apiKey === undefined && needsKey)) return undefined
     return apiKey === undefined
-      ? identityOf(this.addressOf(request), this.#limiter)
-      : identityOf(`key:${apiKey.name}`, this.#limiterFor(apiKey))
+      ? identityOf(addressOf(request), commonLimiter)
+      : identityOf(`key:${apiKey.name}`, limiterFor(apiKey))
   }
 
-  #limiterFor(apiKey: ApiKey): RateLimiter {
+  const limiterFor = (apiKey: ApiKey): RateLimiter => {
     const { perSecond } = apiKey
-    return getOrMake(this.#limiterOfKey, apiKey, () => new RateLimiter({ perSecond, burst: 2 * perSecond }, 1))
+    return getOrMake(limiterOfKey, apiKey, () => new RateLimiter({ perSecond, burst: 2 * perSecond }, 1))
+  }
+
+  const addressOf = (request: RequestOrigin): string => proxied?.of(request) ?? request.socket.remoteAddress ?? ''
+
+  return {
+    isByConnection,
+
+    /** Returns true for a connection of a trusted proxy, which is not one client. */
+    isProxy: (address: string | undefined): boolean => proxied?.isProxy(address) ?? false,
+
+    /** Returns the client; undefined: its token or key is missing or wrong. */
+    identify(request: RequestOrigin): MaybePromise<ClientIdentity | undefined> {
+      if (isByConnection) return ofConnection(request.socket)
+      if (jwtSecret === undefined) return admit(request)
+      return isTokenValid(request, jwtSecret, Date.now()).then(isValid => (isValid ? admit(request) : undefined))
+    },
+
+    addressOf,
+
+    /** Returns the id of the client of any request by its address, whatever key it has. */
+    idOf: (request: RequestOrigin): string =>
+      isByConnection ? ofConnection(request.socket).id : clientIdOf(addressOf(request)),
   }
 }
+
+export type Clients = ReturnType<typeof createClients>
 
 const identityOf = (address: string, limiter: RateLimiter | undefined): ClientIdentity => ({
   address,

@@ -60,12 +60,13 @@ export const createCallHandler = (options: CallOptions) => {
         })
         return
       }
-      const call = new Call(response, { client: identity.id, fields, options })
+      const parts = { client: identity.id, fields, options }
       const rpcResponse = options.gate.handle(result, endpointOf(request.socket, identity.id), chargeOf(identity))
-      if (rpcResponse instanceof Promise) void call.sendInTime(rpcResponse.finally(() => bodies.hold(0)))
+      const free = () => bodies.hold(0)
+      if (rpcResponse instanceof Promise) void sendInTime(response, rpcResponse.finally(free), parts)
       else {
-        bodies.hold(0)
-        call.send(rpcResponse)
+        free()
+        send(response, rpcResponse, parts)
       }
     })
   }
@@ -89,67 +90,56 @@ interface CallParts {
   readonly options: Pick<CallOptions, 'budgets' | 'compression' | 'endpoint'>
 }
 
-class Call {
-  readonly #response: ServerResponse
-  readonly #parts: CallParts
+const sendInTime = async (response: ServerResponse, making: Promise<RpcResponse>, parts: CallParts): Promise<void> => {
+  const { fields, options } = parts
+  const limitMs = options.endpoint.context.dev ? DEV_LIMITS.responseMs : RPC_LIMITS.httpRequestMs
+  const timer = setTimeout(() => {
+    // Closing the connection ends its remaining work.
+    sendLine(response, 503, `no result within ${limitMs / 1_000} s`, { ...fields, connection: 'close' })
+  }, limitMs)
+  const made = await making
+  clearTimeout(timer)
+  if (!response.headersSent && !response.destroyed) send(response, made, parts)
+  else if (typeof made !== 'string') made.cancel()
+}
 
-  constructor(response: ServerResponse, parts: CallParts) {
-    this.#response = response
-    this.#parts = parts
+const send = (response: ServerResponse, rpcResponse: RpcResponse, parts: CallParts): void => {
+  const { client, fields, options } = parts
+  const { answers } = options.budgets
+  if (typeof rpcResponse !== 'string') {
+    const { length } = rpcResponse
+    response.writeHead(200, {
+      ...fields,
+      'content-type': JSON_TYPE,
+      ...(length !== undefined && { 'content-length': length }),
+    })
+    if (length === undefined) response.flushHeaders()
+    writeStream(rpcResponse, response, { client, meter: answers.meter(client) }).then(
+      isWhole => isWhole && response.end(),
+      () => response.destroy(),
+    )
+    return
   }
+  const bytes = Buffer.byteLength(rpcResponse)
+  if (options.compression && bytes >= LEAST_COMPRESSED && acceptsGzip(response.req.headers['accept-encoding'])) {
+    void sendCompressed(response, rpcResponse, parts)
+    return
+  }
+  response.writeHead(200, { ...fields, 'content-type': JSON_TYPE, 'content-length': bytes })
+  // Nearly every response is Latin-1, the cheapest encoding to write.
+  response.end(rpcResponse, bytes === rpcResponse.length ? 'latin1' : 'utf8')
+  endUnread(response, bytes, answers, client)
+}
 
-  async sendInTime(rpcResponse: Promise<RpcResponse>): Promise<void> {
-    const { fields, options } = this.#parts
-    const limitMs = options.endpoint.context.dev ? DEV_LIMITS.responseMs : RPC_LIMITS.httpRequestMs
-    const timer = setTimeout(() => {
-      // Closing the connection ends its remaining work.
-      sendLine(this.#response, 503, `no result within ${limitMs / 1_000} s`, { ...fields, connection: 'close' })
-    }, limitMs)
-    const made = await rpcResponse
-    clearTimeout(timer)
-    if (!this.#response.headersSent && !this.#response.destroyed) this.send(made)
-    else if (typeof made !== 'string') made.cancel()
-  }
-
-  send(rpcResponse: RpcResponse): void {
-    const { client, fields, options } = this.#parts
-    const response = this.#response
-    const { answers } = options.budgets
-    if (typeof rpcResponse !== 'string') {
-      const { length } = rpcResponse
-      response.writeHead(200, {
-        ...fields,
-        'content-type': JSON_TYPE,
-        ...(length !== undefined && { 'content-length': length }),
-      })
-      if (length === undefined) response.flushHeaders()
-      writeStream(rpcResponse, response, { client, meter: answers.meter(client) }).then(
-        isWhole => isWhole && response.end(),
-        () => response.destroy(),
-      )
-      return
-    }
-    const bytes = Buffer.byteLength(rpcResponse)
-    if (options.compression && bytes >= LEAST_COMPRESSED && acceptsGzip(response.req.headers['accept-encoding'])) {
-      void this.#sendCompressed(rpcResponse)
-      return
-    }
-    response.writeHead(200, { ...fields, 'content-type': JSON_TYPE, 'content-length': bytes })
-    // Nearly every response is Latin-1, the cheapest encoding to write.
-    response.end(rpcResponse, bytes === rpcResponse.length ? 'latin1' : 'utf8')
-    endUnread(response, bytes, answers, client)
-  }
-
-  async #sendCompressed(text: string): Promise<void> {
-    // In a thread, at the level that costs least.
-    const bytes = await compress(text, { level: 1 })
-    const { client, fields, options } = this.#parts
-    const vary = [fields['vary'] ?? [], 'accept-encoding'].flat().join(', ')
-    const encoded = { 'content-type': JSON_TYPE, 'content-encoding': 'gzip', 'content-length': bytes.byteLength }
-    this.#response.writeHead(200, { ...fields, ...encoded, vary })
-    this.#response.end(bytes)
-    endUnread(this.#response, bytes.byteLength, options.budgets.answers, client)
-  }
+const sendCompressed = async (response: ServerResponse, text: string, parts: CallParts): Promise<void> => {
+  const { client, fields, options } = parts
+  // In a thread, at the level that costs least.
+  const bytes = await compress(text, { level: 1 })
+  const vary = [fields['vary'] ?? [], 'accept-encoding'].flat().join(', ')
+  const encoded = { 'content-type': JSON_TYPE, 'content-encoding': 'gzip', 'content-length': bytes.byteLength }
+  response.writeHead(200, { ...fields, ...encoded, vary })
+  response.end(bytes)
+  endUnread(response, bytes.byteLength, options.budgets.answers, client)
 }
 
 /** Ends the connection when its client does not read a response in time, or has no room for what it has not read. */

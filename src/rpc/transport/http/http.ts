@@ -31,9 +31,7 @@ const SERVER_OPTIONS = {
 }
 
 /** HTTP transport (docs/design/rpc.md#transport): the server handles calls itself; the first other request loads the routes. */
-export const createHttp = (
-  options: HttpOptions,
-): { readonly server: Server; readonly routes: () => Promise<FastifyInstance>; close(): Promise<void> } => {
+export const createHttp = (options: HttpOptions) => {
   let loading: Promise<FastifyInstance> | undefined
   let loaded: FastifyInstance | undefined
   const routes = (): Promise<FastifyInstance> => {
@@ -54,7 +52,7 @@ export const createHttp = (
   return {
     server,
     routes,
-    async close() {
+    async close(): Promise<void> {
       const closed = new Promise<unknown>(resolve => server.close(resolve))
       server.closeAllConnections()
       await Promise.all([closed, loading?.then(app => app.close())])

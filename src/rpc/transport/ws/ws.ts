@@ -21,10 +21,7 @@ const GOING_AWAY = 1001
 const CLOSE_GRACE_MS = 300
 
 /** WebSocket transport on the port of the HTTP server. */
-export const attachWebSockets = (
-  server: Server,
-  options: WsOptions,
-): { readonly sockets: () => number; close(): Promise<void> } => {
+export const attachWebSockets = (server: Server, options: WsOptions) => {
   let created: WebSocketServer | undefined
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     // A destroyed socket emits no close event.
@@ -65,8 +62,8 @@ export const attachWebSockets = (
   server.on('upgrade', onUpgrade)
   const heartbeat = setInterval(() => ping(clients()), RPC_LIMITS.socketPingMs).unref()
   return {
-    sockets: () => clients().size,
-    async close() {
+    sockets: (): number => clients().size,
+    async close(): Promise<void> {
       clearInterval(heartbeat)
       server.off('upgrade', onUpgrade)
       for (const client of clients()) client.close(GOING_AWAY, 'node is stopping')

@@ -5,7 +5,7 @@ import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import type { Endpoint } from '../../../../src/rpc/router/method.ts'
 import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
 import { streamOf } from '../../../../src/rpc/router/response.ts'
-import { RequestGate } from '../../../../src/rpc/transport/request-gate.ts'
+import { createRequestGate } from '../../../../src/rpc/transport/request-gate.ts'
 
 const { parsedBytes, unscannedBytes } = RPC_LIMITS
 const turn = () => new Promise(resolve => setImmediate(resolve))
@@ -17,7 +17,7 @@ const AT_ONCE = parsedBytes.client / LARGE_BYTES
 
 const scene = (ledger?: ClientBudget) => {
   const running: { readonly client: string; readonly answer: (made: RpcResponse) => void }[] = []
-  const gate = new RequestGate(
+  const gate = createRequestGate(
     {
       handle: (_, { context }) =>
         new Promise<RpcResponse>(answer => {

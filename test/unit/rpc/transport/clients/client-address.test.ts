@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ClientAddress, type TrustProxy } from '../../../../../src/rpc/transport/clients/client-address.ts'
+import { createClientAddress, type TrustProxy } from '../../../../../src/rpc/transport/clients/client-address.ts'
 import { SEED } from '../../../../support/seed.ts'
 
 const addressOf = (
@@ -8,7 +8,7 @@ const addressOf = (
   remoteAddress: string,
   headers: Record<string, string>,
   header: TrustProxy['header'] = 'x-forwarded-for',
-): string => new ClientAddress({ proxies, header }).of({ socket: { remoteAddress } as never, headers })
+): string => createClientAddress({ proxies, header }).of({ socket: { remoteAddress } as never, headers })
 
 const xff = (text: string) => ({ 'x-forwarded-for': text })
 
@@ -73,5 +73,5 @@ describe('forwarded (RFC 7239)', () => {
 })
 
 test('a wrong address of a proxy is refused', () => {
-  expect(() => new ClientAddress({ proxies: ['10.0.0.0/99'], header: 'forwarded' })).toThrow(TypeError)
+  expect(() => createClientAddress({ proxies: ['10.0.0.0/99'], header: 'forwarded' })).toThrow(TypeError)
 })
