@@ -155,8 +155,8 @@ class MapRows implements RowReader {
 const nameOf = (account: Uint8Array | undefined, path: Uint8Array): string =>
   `${account === undefined ? '' : Buffer.from(account).toString('hex')}:${[...path].map(x => x.toString(16)).join('')}`
 
-type Step = 'keep' | 'flush' | 'trim' | 'reopen' | 'undo'
-const step = fc.constantFrom<Step[]>('keep', 'flush', 'trim', 'reopen', 'undo', 'undo')
+type Step = 'keep' | 'flush' | 'trim' | 'trimHalf' | 'reopen' | 'undo'
+const step = fc.constantFrom<Step[]>('keep', 'flush', 'trim', 'trimHalf', 'reopen', 'undo', 'undo')
 
 test('a trie in rows equals the reference trie, whatever of it is in memory', async () => {
   await fc.assert(
@@ -186,6 +186,7 @@ test('a trie in rows equals the reference trie, whatever of it is in memory', as
           if (then === 'keep' || then === 'undo') continue
           rows.write(trie.flush())
           if (then === 'trim') trie.trim(0)
+          if (then === 'trimHalf') trie.trim(trie.stats().usedBytes / 2)
           if (then === 'reopen') trie = model.size === 0 ? open() : open({ root: trie.root(), accounts: model.size })
         }
         await expectProofs(trie, model, strangers)

@@ -405,38 +405,38 @@ function writeLeaf(leaf: usize, depth: u32): void {
 let target: f64 = 0;
 let turn: u32 = 0;
 
-/** Frees unchanged rows until at most `bytes` of nodes are in use: first those without a recently read key, lower ones first. */
+/** Frees unchanged rows until at most `bytes` of nodes are in use: first those without a recently read key and without rows below, which more keys share. */
 export function trim(bytes: f64): void {
   target = bytes;
-  for (let round = 0; round < 2 && usedBytes() > target; round++) {
-    turn++;
-    trimBelow(ROOT, turn);
-  }
+  for (let round = 0; round < 3 && usedBytes() > target; round++) trimBelow(ROOT, turn += 5, round > 0);
 }
 
-/** `from`: child to begin with, so that no part of the trie is always the first. */
-function trimBelow(slot: usize, from: u32): void {
+/** Returns true when a row begins at or below the slot. `from`: child to begin with, another each time. */
+function trimBelow(slot: usize, from: u32, withUpper: bool): bool {
   const kind = kindOf(slot);
   const node = nodeOf(slot);
-  if (kind == EXTENSION) trimBelow(node, from);
-  else if (kind == LEAF) {
-    if (inStorage() || load<u32>(node, LEAF_STORAGE) == 0) return;
+  if (kind == EXTENSION) return trimBelow(node, from, withUpper);
+  if (kind == LEAF && !inStorage()) {
     store<u32>(STORAGE, load<u32>(node, LEAF_STORAGE));
-    if (load<u32>(STORAGE) == ABSENT) return;
     setStorage(true);
-    trimBelow(STORAGE, 0);
+    trimBelow(STORAGE, 0, withUpper);
     setStorage(false);
-  } else if (kind == BRANCH && node) {
-    for (let i: u32 = 0; i < 16; i++) {
-      const x = (i + from) & 15;
-      if (hasChild(node, x)) trimBelow(childOf(node, x), from);
-    }
-    const flags = flagsOf(node);
-    setFlags(node, flags & ~USED);
-    if (flags & (USED | DIRTY) || !(flags & ROW) || usedBytes() <= target) return;
+  }
+  if (kind != BRANCH) return false;
+  if (node == 0 || usedBytes() <= target) return true;
+  let isUpper = false;
+  for (let i: u32 = 0; i < 16; i++) {
+    const x = (i + from) & 15;
+    if (hasChild(node, x) && trimBelow(childOf(node, x), from, withUpper)) isUpper = true;
+  }
+  if ((isUpper && !withUpper) || usedBytes() <= target) return true;
+  const flags = flagsOf(node);
+  setFlags(node, flags & ~USED);
+  if ((flags & (ROW | USED | DIRTY)) == ROW) {
     free(slot);
     store<u32>(slot, ABSENT);
   }
+  return isUpper || (flags & ROW) != 0;
 }
 
 /** Releases everything in memory below a slot, storage tries included. */

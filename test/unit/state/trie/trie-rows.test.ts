@@ -8,7 +8,7 @@ import { hashedKey } from '../../../../src/state/flat-tables.ts'
 import { TrieLayers } from '../../../../src/state/trie/layers.ts'
 import { type LoadProgress, openTrie } from '../../../../src/state/trie/load-trie.ts'
 import { StackTrie } from '../../../../src/state/trie/stack-trie.ts'
-import { PREFETCH_KEY_BYTES, Trie } from '../../../../src/state/trie/trie.ts'
+import { PREFETCH_KEY_BYTES, type RowPlace, Trie } from '../../../../src/state/trie/trie.ts'
 import { readTrieMark } from '../../../../src/state/trie/trie-rows.ts'
 import { TrieService } from '../../../../src/state/trie/trie-service.ts'
 import { type RowProblem, verifyRows } from '../../../../src/state/trie/verify-rows.ts'
@@ -134,6 +134,31 @@ test('a slot that is prefetched needs no row when it changes', () => {
   warm.apply(changes(), false)
   expect(warm.takeRowsRead()).toBe(0)
   expect(warm.root()).toEqual(cold.root())
+})
+
+test('memory that is short is that of the lowest rows: those above stay', () => {
+  const built = new Trie({ read: () => undefined })
+  const all = new BatchPacker()
+  for (let i = 0; i < 4_000; i++) all.account(addressOf(i), { nonce: 1, balance: 1n, codeHash: EMPTY_CODE_HASH })
+  built.apply(new Uint8Array(all.finish().buffer), false)
+  const rows = new Map(built.flush().map(({ path, row }) => [bytesToHex(path), row.slice()]))
+  const read: string[] = []
+  const reader = {
+    read: ({ path }: RowPlace) => {
+      read.push(bytesToHex(path))
+      return rows.get(bytesToHex(path))
+    },
+  }
+  const trie = new Trie(reader, { root: built.root(), accounts: 4_000 })
+  const keys = new Uint8Array(4_000 * PREFETCH_KEY_BYTES)
+  for (let i = 0; i < 4_000; i++) keys.set(hashedKey(addressOf(i)), i * PREFETCH_KEY_BYTES)
+  trie.prefetch(keys)
+  expect(new Set(read)).toEqual(new Set(rows.keys()))
+  read.length = 0
+  trie.trim(trie.stats().usedBytes / 2)
+  trie.prefetch(keys)
+  expect(read.length).toBeGreaterThan(rows.size / 4)
+  expect(read.filter(path => [...rows.keys()].some(other => other !== path && other.startsWith(path)))).toEqual([])
 })
 
 test('after blocks enough rows are written without much change, also of empty blocks', async () => {
