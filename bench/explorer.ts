@@ -243,7 +243,7 @@ const measureLists = async (source: LocalChain, database: IndexDatabase): Promis
   }
   const contracts = openContractFile(':memory:')
   const nowMs = (): number => 0
-  const node = { gasPriceWei: async () => 1n, council: refuse, committee: refuse, rpc: refuse }
+  const node = { gasPriceWei: async () => 1n, council: refuse, committee: refuse, rpc: async () => '{"result":"0x"}' }
   const context = {
     index,
     source,
