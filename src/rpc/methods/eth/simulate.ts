@@ -6,7 +6,6 @@ import { CALL_LIMITS, SIMULATE_LIMITS } from '../../../config/limits/clients.ts'
 import type { CallMessage } from '../../../evm/calls/message/call-args.ts'
 import { simulationLimit } from '../../../evm/calls/simulate/simulation-limits.ts'
 import type { BlockCalls, SimulatedCall, SimulationRequest } from '../../../evm/calls/simulate/types.ts'
-import type { Block } from '../../../primitives/block.ts'
 import { block } from '../../codecs/block.ts'
 import { callMessageFromArgs, callObject } from '../../codecs/call.ts'
 import { asArray, asObject, flagsOf, member, refuseMembers, within } from '../../codecs/object.ts'
@@ -105,12 +104,12 @@ const inItsWords = (error: unknown): unknown => {
   return new RpcError(CODES.timeout, `execution aborted (timeout = ${CALL_LIMITS.timeoutMs / 1_000}s)`)
 }
 
-/** Encodes block by block, so that a long response does not block others. */
+/** Encodes in time slices, so that a long response does not block others. */
 const rendered = async (blocks: readonly SimulatedChainBlock[], full: boolean, client: string): Promise<RawJson> => {
   const texts: string[] = []
   for (const simulated of blocks) {
     await sliceOver(client)
-    texts.push(simulatedBlockJson(simulated, full))
+    texts.push(await simulatedBlockJson(simulated, full, client))
   }
   return new RawJson(`[${texts.join(',')}]`)
 }
@@ -149,30 +148,37 @@ const errorMember = ({ failure, output }: SimulatedCall): string => {
   return `,"error":${JSON.stringify({ code, message, data })}`
 }
 
-const callJson = (block: Block, call: SimulatedCall, index: number, firstLog: number): string => {
-  const transaction = block.transactions[index]
-  assert(transaction !== undefined, 'a simulated call has its transaction')
-  const logs = call.logs.map((log, i) =>
-    logJson(log, {
-      blockHash: block.hash,
-      blockNumber: block.header.number,
-      blockTimestamp: block.header.timestamp,
-      transactionHash: transaction.hash,
-      transactionIndex: index,
-      logIndex: firstLog + i,
-    }),
-  )
+/** Logs encoded between looks at the clock: well below a millisecond. */
+const LOGS_PER_LOOK = 64
+
+/** Place of the first log of a call. */
+type FirstLog = Parameters<typeof logJson>[1]
+
+const callJson = async (call: SimulatedCall, first: FirstLog, client: string): Promise<string> => {
+  const logs: string[] = []
+  for (const [i, log] of call.logs.entries()) {
+    if (i % LOGS_PER_LOOK === 0) await sliceOver(client)
+    logs.push(logJson(log, { ...first, logIndex: first.logIndex + i }))
+  }
   const returned = call.failure === null ? jsonData(call.output) : '"0x"'
   return `{"returnData":${returned},"logs":[${logs.join(',')}],"gasUsed":${jsonQuantity(call.gasUsed)},"maxUsedGas":${jsonQuantity(call.peakGas)},"status":"${call.failure === null ? '0x1' : '0x0'}"${errorMember(call)}}`
 }
 
 /** Simulated block: the block object, with the results of its transactions in `calls` (execution APIs, eth_simulateV1). */
-const simulatedBlockJson = ({ block, calls }: SimulatedChainBlock, full: boolean): string => {
-  let firstLog = 0
-  const answers = calls.map((call, index) => {
-    const json = callJson(block, call, index, firstLog)
-    firstLog += call.logs.length
-    return json
-  })
-  return blockJson(block, full, 'final', `,"calls":[${answers.join(',')}]`)
+const simulatedBlockJson = async (
+  { block, calls }: SimulatedChainBlock,
+  full: boolean,
+  client: string,
+): Promise<string> => {
+  const { number: blockNumber, timestamp: blockTimestamp } = block.header
+  const results: string[] = []
+  let logIndex = 0
+  for (const [transactionIndex, call] of calls.entries()) {
+    const transactionHash = block.transactions[transactionIndex]?.hash
+    assert(transactionHash !== undefined, 'a simulated call has its transaction')
+    const place = { blockHash: block.hash, blockNumber, blockTimestamp, transactionHash, transactionIndex }
+    results.push(await callJson(call, { ...place, logIndex }, client))
+    logIndex += call.logs.length
+  }
+  return blockJson(block, full, 'final', `,"calls":[${results.join(',')}]`)
 }
