@@ -31,9 +31,8 @@ const { pollMs, rebroadcastMs, replaceMs, replacePercent, unsettled, lostRounds 
  */
 export class FaucetSender {
   readonly #options: SenderOptions
-  /** Times of sending by this process: the last one, and the first one. */
-  readonly #sentMs = new Map<Hex, number>()
-  readonly #firstSentMs = new Map<Hex, number>()
+  /** Times of sending by this process. */
+  readonly #sent = new Map<Hex, { readonly firstMs: number; lastMs: number }>()
   /** Rounds in which a transfer had a used nonce and no receipt. */
   readonly #missing = new Map<Hex, number>()
   readonly #waiting = new Map<Hex, ((hash: Hex) => void)[]>()
@@ -126,7 +125,7 @@ export class FaucetSender {
   async #atPrice(grant: SignedGrant): Promise<SignedGrant> {
     const { store, account, clock, logger } = this.#options
     const { address, nonce, hash } = grant
-    const firstMs = this.#firstSentMs.get(hash)
+    const firstMs = this.#sent.get(hash)?.firstMs
     if (firstMs === undefined || Math.abs(clock.nowMs() - firstMs) < replaceMs) return grant
     const price = priceOfTransfer(grant.raw)
     const offered = await this.#price()
@@ -189,13 +188,13 @@ export class FaucetSender {
 
   async #send({ address, raw, hash }: SignedGrant): Promise<void> {
     const nowMs = this.#options.clock.nowMs()
-    const sentMs = this.#sentMs.get(hash)
-    if (sentMs !== undefined && Math.abs(nowMs - sentMs) < rebroadcastMs) return
+    const sent = this.#sent.get(hash) ?? { firstMs: nowMs, lastMs: Number.NEGATIVE_INFINITY }
+    if (Math.abs(nowMs - sent.lastMs) < rebroadcastMs) return
     // A transfer that the network may have is never forgotten.
     await this.#options.store.flush()
     await this.#submit({ raw, hash })
-    this.#sentMs.set(hash, nowMs)
-    if (!this.#firstSentMs.has(hash)) this.#firstSentMs.set(hash, nowMs)
+    sent.lastMs = nowMs
+    this.#sent.set(hash, sent)
     for (const resolve of this.#waiting.get(address) ?? []) resolve(hash)
     this.#waiting.delete(address)
   }
@@ -213,8 +212,7 @@ export class FaucetSender {
   }
 
   #forget(hash: Hex): void {
-    this.#sentMs.delete(hash)
-    this.#firstSentMs.delete(hash)
+    this.#sent.delete(hash)
     this.#missing.delete(hash)
   }
 }

@@ -47,7 +47,7 @@ const LOST_LOG = 'the consensus log is missing or damaged, see the log'
 /** Reports health: peers' heads are known and reached, and blocks advance; in instant mode the engine must be able to make one. */
 export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
   const { chain, engine, clock, syncing = () => false } = options
-  const follows = new HeadReached(options)
+  const follows = followPeers(options)
   const time = new ForwardTime()
   let lastBlockMs = time.at(clock.nowMs())
   chain.onCommitted(() => {
@@ -83,37 +83,30 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
 }
 
 /** Comparison of the head with those of the peers, which has to be reached once. */
-class HeadReached {
-  readonly #options: HealthOptions
-  #isReached = false
+const followPeers = ({ isAlone = () => false, genesisHash, blockTimeMs }: HealthOptions) => {
+  let isReached = false
+  return {
+    /** Returns the height to reach. Strangers may claim any, so proven heads count, and others only until there are some. */
+    target: ({ target, proven }: PeersView): number | undefined => (isReached ? proven : (proven ?? target)),
 
-  constructor(options: HealthOptions) {
-    this.#options = options
-  }
-
-  /** Returns the height to reach. Strangers may claim any, so proven heads count, and others only until there are some. */
-  target({ target, proven }: PeersView): number | undefined {
-    return this.#isReached ? proven : (proven ?? target)
-  }
-
-  /** Returns why the node is not at the head of the network; undefined when it is. */
-  reason(number: number, view: PeersView | undefined): string | undefined {
-    const { isAlone = () => false, genesisHash, blockTimeMs } = this.#options
-    if (view === undefined || isAlone()) return undefined
-    const { count, foreignGenesis } = view
-    const target = this.target(view)
-    if (count === 0 && foreignGenesis !== undefined)
-      return `the genesis of this node is ${genesisHash}, that of its peers ${foreignGenesis}: one has the wrong --genesis file`
-    const distance = Math.max(0, (target ?? number) - number)
-    const blockMs = blockTimeMs()
-    if (!this.#isReached) {
-      if (target === undefined) return 'no peer is connected, so the head of the network is unknown'
-      if (distance > SYNC_LIMITS.nearBlocks) return `${distance} blocks behind the head of the peers`
-      this.#isReached = true
-    }
-    if (blockMs === 0) return count === 0 ? 'no peer is connected' : undefined
-    const tolerated = Math.max(SYNC_LIMITS.nearBlocks, Math.ceil(LAG_MS / blockMs))
-    return distance > tolerated ? `${distance} blocks behind the head of the peers` : undefined
+    /** Returns why the node is not at the head of the network; undefined when it is. */
+    reason(number: number, view: PeersView | undefined): string | undefined {
+      if (view === undefined || isAlone()) return undefined
+      const { count, foreignGenesis } = view
+      const target = this.target(view)
+      if (count === 0 && foreignGenesis !== undefined)
+        return `the genesis of this node is ${genesisHash}, that of its peers ${foreignGenesis}: one has the wrong --genesis file`
+      const distance = Math.max(0, (target ?? number) - number)
+      const blockMs = blockTimeMs()
+      if (!isReached) {
+        if (target === undefined) return 'no peer is connected, so the head of the network is unknown'
+        if (distance > SYNC_LIMITS.nearBlocks) return `${distance} blocks behind the head of the peers`
+        isReached = true
+      }
+      if (blockMs === 0) return count === 0 ? 'no peer is connected' : undefined
+      const tolerated = Math.max(SYNC_LIMITS.nearBlocks, Math.ceil(LAG_MS / blockMs))
+      return distance > tolerated ? `${distance} blocks behind the head of the peers` : undefined
+    },
   }
 }
 

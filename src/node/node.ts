@@ -2,7 +2,6 @@ import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { addressFromPrivateKey } from '../crypto/signature.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
-import type { RpcService } from '../rpc/transport/service.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { type ApiStage, createApi } from './stages/api.ts'
 import { type CoreStage, createCoreStage } from './stages/core.ts'
@@ -69,21 +68,17 @@ export const startNode = (options: NodeOptions, deps: NodeDeps): Promise<Running
     }
   })
 
-/** Node whose only client is its own process, until it listens. */
-interface InsideNode extends Omit<RunningNode, 'urls'> {
-  readonly connect: RpcService['connect']
-  /** Opens the endpoints, once. Throws the error of a server whose port is in use. */
-  listen(place: Pick<NodeOptions, 'host' | 'port'>): Promise<RunningNode['urls']>
-}
-
-export const startInside = (options: NodeOptions, deps: NodeDeps): Promise<InsideNode> =>
+/** Starts a node whose only client is its own process, until it listens. */
+export const startInside = (options: NodeOptions, deps: NodeDeps) =>
   inStages(options, deps, async stages => {
     await begin(stages)
     const { storage, api } = stages
     return {
       genesisHash: storage.opened.genesisHash,
       connect: api.service.connect,
-      listen: place => listen({ ...stages, storage: { ...storage, options: { ...options, ...place } } }),
+      /** Opens the endpoints, once. Throws the error of a server whose port is in use. */
+      listen: (place: Pick<NodeOptions, 'host' | 'port'>) =>
+        listen({ ...stages, storage: { ...storage, options: { ...options, ...place } } }),
       stop: () => storage.teardown.run(),
     }
   })
@@ -119,7 +114,7 @@ const begin = async ({ storage, core }: Stages): Promise<void> => {
     const pending = () => pool.service.counts().pending
     teardown.add(logStatusLines({ health, pending, clock, logger: part('node') }))
   }
-  await dev?.keepState(options.stateFile, teardown)
+  if (options.stateFile !== undefined) await dev?.keepState(options.stateFile, teardown)
   const isInstant = options.genesis.params.blockTimeMs === 0
   if (dev === undefined && isInstant) {
     // Every member recovers the first transaction before it expects a block: threads that start only then cost a round.

@@ -57,15 +57,13 @@ export class ForkDetector {
     for (const { name, number, hash } of nodes) {
       if (number === null || hash === null) continue
       const first = this.#seen.get(number)
-      if (first === undefined) this.#remember(number, { node: name, hash })
-      else if (first.hash !== hash) return { number, hashes: [first, { node: name, hash }] }
+      if (first === undefined) {
+        this.#seen.set(number, { node: name, hash })
+        if (this.#seen.size > LOCALNET_LIMITS.comparedBlocks)
+          this.#seen.delete(this.#seen.keys().next().value as number)
+      } else if (first.hash !== hash) return { number, hashes: [first, { node: name, hash }] }
     }
     return undefined
-  }
-
-  #remember(number: number, witness: Witness): void {
-    this.#seen.set(number, witness)
-    if (this.#seen.size > LOCALNET_LIMITS.comparedBlocks) this.#seen.delete(this.#seen.keys().next().value as number)
   }
 }
 
@@ -169,18 +167,15 @@ export class Localnet {
 
   /** Ends all processes within two seconds, once; returns the names of those that were killed. */
   stop(): Promise<readonly string[]> {
-    this.#stopped ??= this.#stop()
+    this.#stopped ??= Promise.all(
+      this.nodes.map(async ({ plan, process }) => ((await process.stop('SIGTERM')) ? [plan.name] : [])),
+    ).then(killed => killed.flat())
     return this.#stopped
   }
 
   /** Kills all processes immediately. */
   async kill(): Promise<void> {
     await Promise.all(this.nodes.map(({ process }) => process.stop('SIGKILL')))
-  }
-
-  async #stop(): Promise<readonly string[]> {
-    const ends = this.nodes.map(async ({ plan, process }) => ((await process.stop('SIGTERM')) ? [plan.name] : []))
-    return (await Promise.all(ends)).flat()
   }
 
   #runs(number: number, from: number): boolean {
@@ -205,16 +200,13 @@ export class Localnet {
         health,
       })),
     )
-    this.#compare(statuses)
-    return statuses
-  }
-
-  #compare(statuses: readonly NodeStatus[]): void {
     const fork = this.#isForked ? undefined : this.#forkDetector.check(statuses)
-    if (fork === undefined) return
-    this.#isForked = true
-    this.#options.tell({ event: 'fork', ...fork })
-    this.#options.onTrouble()
+    if (fork !== undefined) {
+      this.#isForked = true
+      this.#options.tell({ event: 'fork', ...fork })
+      this.#options.onTrouble()
+    }
+    return statuses
   }
 
   async #onDeath(plan: PreparedNode, { code, signal }: Ended): Promise<void> {

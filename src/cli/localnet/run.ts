@@ -79,7 +79,7 @@ const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Pro
     const struck = chaos?.run({ localnet, isClocked, tell, onTrouble, isOver: () => isOver, signal: either })
     // A test that has failed need not continue.
     const signal = flags.untilBlock === undefined ? stopping.signal : either
-    const isReached = await watch({ localnet, reporter, signal, untilBlock: flags.untilBlock })
+    const isReached = await watch(localnet, reporter, signal, flags.untilBlock)
     isOver = true
     await struck
     if (isReached && !(await localnet.agreeOn(flags.untilBlock as number))) onTrouble()
@@ -89,20 +89,13 @@ const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Pro
   }
 }
 
-interface Watched {
-  readonly localnet: Localnet
-  readonly reporter: Reporter
-  readonly signal: AbortSignal
-  readonly untilBlock: number | undefined
-}
-
 /** Waits until `signal`, or no node is left, or all nodes have the block (only then it returns true). */
-const watch = async ({
-  localnet,
-  reporter,
-  signal,
+const watch = async (
+  localnet: Localnet,
+  reporter: Reporter,
+  signal: AbortSignal,
   untilBlock = Number.POSITIVE_INFINITY,
-}: Watched): Promise<boolean> => {
+): Promise<boolean> => {
   while (!signal.aborted) {
     const statuses = await localnet.look()
     reporter.status(statuses)

@@ -42,19 +42,21 @@ export const untilIdle = async (engine: Pick<ConsensusEngine, 'status'>, clock: 
   }
 }
 
-/** Loads the state from a file if it exists. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
-const loadStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
-  const bytes = await readFile(path).catch(ifMissing(undefined))
-  if (bytes === undefined) return
-  await helpers.load(bytes)
-  logger.info({ path, bytes: bytes.byteLength }, 'state loaded')
-}
-
-/** Saves the state to a file atomically: a failure leaves the old file. A name in .gz makes it gzip; anvil's form is plain JSON. */
-const saveStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
-  const bytes = await helpers.dump(path.endsWith('.gz') ? 'gzip' : 'json')
-  await replaceFile(path, bytes)
-  logger.info({ path, bytes: bytes.byteLength }, 'state written')
+/**
+ * Loads the state from a file if it exists, and saves it there before anything stops, atomically: a failure leaves the old file. A name in
+ * .gz makes it gzip; anvil's form is plain JSON. Throws STATE_MALFORMED or STATE_TOO_LARGE.
+ */
+const keepState = async (path: string, helpers: DevHelpers, logger: Logger, teardown: Teardown): Promise<void> => {
+  const stored = await readFile(path).catch(ifMissing(undefined))
+  if (stored !== undefined) {
+    await helpers.load(stored)
+    logger.info({ path, bytes: stored.byteLength }, 'state loaded')
+  }
+  teardown.add(async () => {
+    const bytes = await helpers.dump(path.endsWith('.gz') ? 'gzip' : 'json')
+    await replaceFile(path, bytes)
+    logger.info({ path, bytes: bytes.byteLength }, 'state written')
+  })
 }
 
 /** Parts of a development chain that exist before the chain is opened. */
@@ -159,12 +161,7 @@ export const createDev = async (start: DevStart, options: DevOptions) => {
       miner.stop()
       await engine.stop()
     },
-    /** Loads the state from a file, and saves it there before anything stops. */
-    async keepState(path: string | undefined, teardown: Teardown): Promise<void> {
-      if (path === undefined) return
-      await loadStateFile(path, helpers, logger)
-      teardown.add(() => saveStateFile(path, helpers, logger))
-    },
+    keepState: (path: string, teardown: Teardown) => keepState(path, helpers, logger, teardown),
   }
 }
 

@@ -137,7 +137,7 @@ export class NodePeers {
   #snapshotBootstrap: SnapshotBootstrap | undefined
   #history: HistoryBackfill | undefined
   #giveUp: (error: Error) => void = () => {}
-  #unsubscribe: () => void = () => {}
+  #stops: readonly (() => void)[] = []
 
   /** Throws NODE_KEY_INVALID, TOO_MANY_STATIC_PEERS. Nothing happens before `start`. */
   static async open(options: NodePeersOptions): Promise<NodePeers> {
@@ -216,15 +216,12 @@ export class NodePeers {
       clock: steadyClock,
       logger: part('sync'),
     })
-    const stops = [
+    this.#stops = [
       pool.onPending(transaction => this.network.announceTransactions([transaction])),
       chain.onCommitted(({ block }) => this.#announce(block)),
       chain.onCommitted(() => this.evidence.remind()),
       chain.onCommitted(() => this.#proofs.remind()),
     ]
-    this.#unsubscribe = () => {
-      for (const stop of stops) stop()
-    }
     this.evidence.start()
     this.#proofs.start()
     await this.network.start()
@@ -241,7 +238,7 @@ export class NodePeers {
 
   /** Called before the engine and the chain stop. */
   async stop(): Promise<void> {
-    this.#unsubscribe()
+    for (const stop of this.#stops) stop()
     this.evidence.stop()
     this.#proofs.stop()
     // Stops pending requests first, so that sync ends at once.

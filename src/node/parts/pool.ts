@@ -37,26 +37,13 @@ interface PoolPartsOptions {
   readonly logger: Logger
 }
 
-export interface PoolParts {
-  readonly service: PoolService
-  readonly recovery: SenderRecoveryPort
-  /** Sender recovery for new blocks: their transactions are mostly pooled and need no second recovery. */
-  readonly blockRecovery: RecoverMany
-  /** Pool as the chain uses it. */
-  readonly side: ChainPoolPort
-  /** The head was replaced on a development chain, or its state edited: every account is read again. */
-  reset(head: Header): void
-  /** Grows whenever the executable transactions may have changed. */
-  version(): number
-  /** Starts the recovery threads now, rather than with the first transaction. */
-  warmUp(): void
-}
+export type PoolParts = ReturnType<typeof createPoolParts>
 
 /** Age of a block that is no longer followed by others within reach. */
 const RECENT_MS = 60_000
 
 /** Creates the pool with its journal and recovery threads, and the interface of it that the chain uses. */
-export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
+export const createPoolParts = (options: PoolPartsOptions) => {
   const { params, head, state, allowUnprotected, metrics, clock, logger } = options
   const { baseFeeAfter = (header: Header) => nextBaseFee(header, params.baseFee) } = options
   const pool = new TxPool({
@@ -68,7 +55,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
   })
   const signed = new SenderRecovery({ logger })
   const development = DevelopmentRules.of(params)
-  const senderRecoveryPort = development ? recoveryWithImpersonation(signed, development) : signed
+  const senderRecoveryPort: SenderRecoveryPort = development ? recoveryWithImpersonation(signed, development) : signed
   const poolMetrics = metrics && createPoolMetrics(metrics, pool)
   const journal = createJournal(pool, options, poolMetrics)
   const service = new PoolService({
@@ -94,13 +81,18 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
   return {
     service,
     recovery: senderRecoveryPort,
+    /** Sender recovery for new blocks: their transactions are mostly pooled and need no second recovery. */
     blockRecovery: {
-      recoverMany: raws => recoverUnknownSenders(senderRecoveryPort, raws, raw => service.get(keccak256Hex(raw))),
+      recoverMany: (raws: Parameters<RecoverMany['recoverMany']>[0]) =>
+        recoverUnknownSenders(senderRecoveryPort, raws, raw => service.get(keccak256Hex(raw))),
     },
-    // A transaction that was dropped leaves the pending block too.
+    /** Grows whenever the executable transactions may have changed. A transaction that was dropped leaves the pending block too. */
     version: () => version + pool.drops.discarded,
+    /** Starts the recovery threads now, rather than with the first transaction. */
     warmUp: () => signed.start(),
-    reset: header => follow(header, { replaced: true }),
+    /** The head was replaced on a development chain, or its state edited: every account is read again. */
+    reset: (header: Header) => follow(header, { replaced: true }),
+    /** Pool as the chain uses it. */
     side: chainSide(pool, service, follow),
   }
 }

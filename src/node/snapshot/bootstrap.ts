@@ -16,69 +16,66 @@ interface BootstrapOptions
 }
 
 /** Start of a node that imports a snapshot: manages the staged store, its worker and the outcome. */
-export class SnapshotBootstrap {
-  readonly #options: BootstrapOptions
-  #sync: SnapshotSync | undefined
-  #running: Promise<void> | undefined
-  #isStopped = false
+export const createSnapshotBootstrap = (options: BootstrapOptions) => {
+  const { dataDir, identity, onSnapshot, onFatal, logger } = options
+  let snapshotSync: SnapshotSync | undefined
+  let running: Promise<void> | undefined
+  let isStopped = false
 
-  constructor(options: BootstrapOptions) {
-    this.#options = options
-  }
-
-  get status(): SyncStatus | false {
-    return this.#sync?.status ?? false
-  }
-
-  /** `goOn` is called when no snapshot is available, or it fails. */
-  start(goOn: () => void): void {
-    const { logger, onFatal } = this.#options
-    this.#running = this.#run(goOn).catch((error: unknown) => {
-      if (this.#isStopped) return
-      if (isDiskError(error) || (isStoreError(error) && error.code === 'STORE_WRITE_FAILED')) {
-        onFatal(error as Error)
-        return
-      }
-      logger.error({ err: error }, 'snapshot sync failed')
-      goOn()
-    })
-  }
-
-  /** Called before the network stops, so that nothing is requested again. */
-  stop(): Promise<void> {
-    this.#isStopped = true
-    this.#sync?.stop()
-    return this.#running ?? Promise.resolve()
-  }
-
-  async #run(goOn: () => void): Promise<void> {
-    const { dataDir, logger, onSnapshot } = this.#options
-    const outcome = await this.#take(dataDir)
-    if (outcome === 'stopped' || this.#isStopped) return
+  const run = async (goOn: () => void): Promise<void> => {
+    const outcome = await take()
+    if (outcome === 'stopped' || isStopped) return
     if (outcome === 'ready') {
       await markStaged(dataDir)
       onSnapshot()
       return
     }
     await dropStaged(dataDir)
-    logger.warn({ reason: this.#sync?.reason }, 'no snapshot available, fetching every block')
-    this.#sync = undefined
+    logger.warn({ reason: snapshotSync?.reason }, 'no snapshot available, fetching every block')
+    snapshotSync = undefined
     goOn()
   }
 
-  async #take(dataDir: string): Promise<SnapshotOutcome> {
-    const { identity, genesis, ...rest } = this.#options
+  const take = async (): Promise<SnapshotOutcome> => {
     const staging = startStagingWorker(stagedPathOf(dataDir), identity)
     try {
       const domain = { chainId: identity.params.chainId, genesisHash: identity.genesisHash }
       const rules = { domain, recover: recoverAddress }
-      this.#sync = new SnapshotSync({ ...rest, identity, staging, rules, genesis: await genesis() })
-      if (this.#isStopped) return 'stopped'
-      const outcome = await this.#sync.run()
+      snapshotSync = new SnapshotSync({ ...options, staging, rules, genesis: await options.genesis() })
+      if (isStopped) return 'stopped'
+      const outcome = await snapshotSync.run()
       await staging.call('close')
       return outcome
     } finally {
       await staging.close()
     }
   }
+
+  return {
+    get status(): SyncStatus | false {
+      return snapshotSync?.status ?? false
+    },
+
+    /** `goOn` is called when no snapshot is available, or it fails. */
+    start(goOn: () => void): void {
+      running = run(goOn).catch((error: unknown) => {
+        if (isStopped) return
+        if (isDiskError(error) || (isStoreError(error) && error.code === 'STORE_WRITE_FAILED')) {
+          onFatal(error as Error)
+          return
+        }
+        logger.error({ err: error }, 'snapshot sync failed')
+        goOn()
+      })
+    },
+
+    /** Called before the network stops, so that nothing is requested again. */
+    stop(): Promise<void> {
+      isStopped = true
+      snapshotSync?.stop()
+      return running ?? Promise.resolve()
+    },
+  }
 }
+
+export type SnapshotBootstrap = ReturnType<typeof createSnapshotBootstrap>

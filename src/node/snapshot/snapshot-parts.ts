@@ -17,7 +17,7 @@ import { readMoved } from '../../storage/move-segment.ts'
 import type { Store } from '../../storage/store.ts'
 import type { NodeOptions } from '../options.ts'
 import type { Teardown } from '../teardown.ts'
-import { SnapshotBootstrap } from './bootstrap.ts'
+import { createSnapshotBootstrap, type SnapshotBootstrap } from './bootstrap.ts'
 import { dropStaged } from './staged-store.ts'
 
 interface SnapshotPartsOptions {
@@ -71,7 +71,7 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
 
 const createBootstrap = (parts: SnapshotPartsOptions, network: Network): SnapshotBootstrap => {
   const { options, genesis, genesisHash, store, blocks, chain, onSnapshot, onFatal, clock, logger } = parts
-  return new SnapshotBootstrap({
+  return createSnapshotBootstrap({
     dataDir: options.dataDir,
     network,
     identity: { params: genesis.params, foundation: genesis.foundation, genesisHash },

@@ -138,11 +138,11 @@ const createMining = (
   const stop = service.onWork(() => miner.refresh())
   teardown.add(async () => {
     stop()
-    service.setMiner(undefined)
+    service.ownRate = undefined
     await miner.stop()
   })
   miner.start()
-  service.setMiner(() => miner.hashrate())
+  service.ownRate = () => miner.hashrate()
   return service
 }
 

@@ -85,7 +85,7 @@ export const createCoreStage = async (storage: StorageStage) => {
     blockTimeMs: dev?.blockTimeMs ?? (() => genesis.params.blockTimeMs),
     ...(peers && { syncing: () => peers.syncing, peers: () => peers.view }),
   })
-  return { executor, pool, chain, peers, dev, engine, health, syncing: syncingOf({ chain, peers, isAlone }) }
+  return { executor, pool, chain, peers, dev, engine, health, syncing: syncingOf(chain, peers, isAlone) }
 }
 
 /** Returns true while this node alone makes the blocks: no other node can be ahead. */
@@ -98,15 +98,7 @@ const isAloneOf = ({ options: { validatorKey }, sources }: StorageStage, chain: 
 }
 
 /** Progress of the sync, which has not begun while no peer's head is known; false: at the head, or there are no peers by configuration. */
-const syncingOf = ({
-  chain,
-  peers,
-  isAlone,
-}: {
-  readonly chain: Chain
-  readonly peers: NodePeers | undefined
-  readonly isAlone: () => boolean
-}): (() => SyncStatus | false) => {
+const syncingOf = (chain: Chain, peers: NodePeers | undefined, isAlone: () => boolean): (() => SyncStatus | false) => {
   let isHeadKnown = false
   return () => {
     if (peers === undefined) return false

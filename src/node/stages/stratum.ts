@@ -24,11 +24,11 @@ export const openStratum = async (
   })
   const port = await server.listen()
   const stop = service.onWork(() => server.refresh())
-  service.setWorkers(server)
+  service.workers = server
   if (observer !== undefined) addStratumGauges(observer.metrics, server)
   teardown.add(async () => {
     stop()
-    service.setWorkers(undefined)
+    service.workers = undefined
     await server.close()
   })
   return `stratum+tcp://${urlHost(options.host)}:${port}`

@@ -42,10 +42,11 @@ export class MiningService {
   readonly #ownJobs = new Lru<Hex, ProofTemplate>(MINING_LIMITS.jobs)
   readonly #newest = new Lru<Hex, MiningJob>(MINING_LIMITS.jobs)
   readonly #rates = new Lru<Hex, { readonly rate: bigint; readonly atMs: number }>(MINING_LIMITS.rates)
-  /** Hashes per second of the built-in miner; undefined while it does not run. */
-  #ownRate: (() => number) | undefined
+  /** Hash rate source of the built-in miner; undefined while it does not run. */
+  ownRate: (() => number) | undefined
   readonly #listeners = new Set<() => void>()
-  #workers: WorkerRates | undefined
+  /** Workers of the Stratum server; undefined while there is none. */
+  workers: WorkerRates | undefined
   #found = 0
 
   constructor(options: MiningServiceOptions) {
@@ -64,23 +65,13 @@ export class MiningService {
 
   /** True while the built-in miner runs, or workers of the Stratum server find shares. */
   running(): boolean {
-    return this.#ownRate !== undefined || (this.#workers?.active() ?? 0) > 0
-  }
-
-  /** Sets the workers of the Stratum server; undefined when it has stopped. */
-  setWorkers(workers: WorkerRates | undefined): void {
-    this.#workers = workers
-  }
-
-  /** Sets the hash rate source of the built-in miner; undefined when it has stopped. */
-  setMiner(rate: (() => number) | undefined): void {
-    this.#ownRate = rate
+    return this.ownRate !== undefined || (this.workers?.active() ?? 0) > 0
   }
 
   /** Hashes per second: own, reported ones that are recent, and those that shares show. */
   hashrate(): bigint {
     const sinceMs = this.#options.clock.nowMs() - MINING_LIMITS.rateMs
-    let sum = BigInt(Math.round((this.#ownRate?.() ?? 0) + (this.#workers?.hashrate() ?? 0)))
+    let sum = BigInt(Math.round((this.ownRate?.() ?? 0) + (this.workers?.hashrate() ?? 0)))
     for (const [, { rate, atMs }] of this.#rates.entries()) if (atMs > sinceMs) sum += rate
     return sum
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { addressGroup } from '@tandem/base/address.ts'
 import { assert } from '@tandem/base/assert.ts'
@@ -115,10 +116,8 @@ export class StratumServer implements WorkerRates {
   /** Rejects with the error of a port in use. Resolves to the port. */
   async listen(): Promise<number> {
     const { host, port, logger } = this.#options
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen({ host, port }, resolve)
-    })
+    this.#server.listen({ host, port })
+    await once(this.#server, 'listening')
     this.#server.on('error', error => logger.error({ err: error }, 'stratum server failed'))
     const address = this.#server.address()
     assert(typeof address === 'object' && address !== null, 'a listening server has an address')
@@ -129,7 +128,7 @@ export class StratumServer implements WorkerRates {
 
   async close(): Promise<void> {
     this.#cancelReview()
-    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
+    const closed = this.#server[Symbol.asyncDispose]()
     for (const { socket } of this.#connections.values()) socket.destroy()
     await closed
   }

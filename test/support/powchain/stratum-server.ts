@@ -66,7 +66,7 @@ export const startStratum = async (
   const service = new MiningService({ ...parts, coinbase: null })
   const place = { host: '127.0.0.1', port: 0, ...(admission && { admission }) }
   const server = new StratumServer({ ...parts, service, verifier, ...place })
-  service.setWorkers(server)
+  service.workers = server
   const stops = [pool.onAdded(() => server.refresh()), pool.onReset(() => server.refresh())]
   const port = await server.listen()
   onTestFinished(async () => {

@@ -10,6 +10,7 @@ import { ageOf, timeOf } from '@tandem/web/times.ts'
 import type { ChainView } from '../../../chain/store/types.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import type { HealthStatus } from '../../../rpc/ports.ts'
+import type { NodePages } from '../../../rpc/transport/http/routes.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
 import type { DevAccountKey } from '../../options.ts'
 
@@ -27,11 +28,6 @@ interface NodePageOptions {
   readonly clock: Pick<Clock, 'nowMs'>
 }
 
-interface NodePageRequest {
-  readonly host: string | undefined
-  readonly acceptEncoding: string | undefined
-}
-
 /** Time for which a rendered page is sent again, so that many requests cost no more than one. */
 const KEPT_MS = 1_000
 /** Hosts under which pages are kept. */
@@ -39,7 +35,9 @@ const KEPT_HOSTS = 16
 const HOST = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?$/i
 
 /** The node's own page at `GET /`: the network, the head, and how to connect. */
-export const createNodePage = (options: NodePageOptions): ((request: NodePageRequest) => WebResponse) => {
+export const createNodePage = (
+  options: NodePageOptions,
+): ((...args: Parameters<NodePages['front']>) => WebResponse) => {
   const kept = new Map<string, { readonly response: WebResponse; readonly atMs: number }>()
   return ({ host, acceptEncoding }) => {
     const name = host !== undefined && HOST.test(host) ? host : 'localhost'

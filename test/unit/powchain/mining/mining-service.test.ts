@@ -159,7 +159,7 @@ test('hash rates of miners count for ten seconds, the last of each, beside the o
     service.submitHashrate(50n, ZERO_HASH)
     chain.clock.ms += 5_000
     service.submitHashrate(7n, `0x${'11'.repeat(32)}`)
-    service.setMiner(() => 3)
+    service.ownRate = () => 3
     expect(service.running()).toBe(true)
     expect(service.hashrate()).toBe(60n)
     chain.clock.ms += 5_000
