@@ -102,7 +102,7 @@ const OWN_FORM =
 /** Parses geth's genesis file (also Hardhat's, Besu's and the test suites'), for chains of other clients. Throws GENESIS_INVALID. */
 export const parseGethGenesis = (text: string): GethGenesis => {
   const root = GenesisValue.fromText(text)
-  if (root.has('format')) root.fail(OWN_FORM)
+  if (root.optional('format') !== undefined) root.fail(OWN_FORM)
   root.only(MEMBERS)
   const config = root.required('config')
   const timeForks = readTimeForks(config)

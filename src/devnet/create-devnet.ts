@@ -147,7 +147,10 @@ class DevnetProvider extends EventEmitter implements Provider {
     super()
     // A suite has as many listeners as subscriptions.
     this.setMaxListeners(0)
-    this.#connection = connect(text => this.#notify(text))
+    this.#connection = connect(text => {
+      const notification = (JSON.parse(text) as JsonRpcText).params
+      if (notification !== undefined) this.#tell('message', { type: 'eth_subscription', data: notification })
+    })
     // When its owner has had the time to listen.
     setImmediate(() => this.#isClosed || this.#tell('connect', { chainId: `0x${chainId.toString(16)}` }))
   }
@@ -181,11 +184,6 @@ class DevnetProvider extends EventEmitter implements Provider {
         throw error
       })
     }
-  }
-
-  #notify(text: string): void {
-    const { params } = JSON.parse(text) as JsonRpcText
-    if (params !== undefined) this.#tell('message', { type: 'eth_subscription', data: params })
   }
 }
 

@@ -3,9 +3,9 @@ import { defined } from '@tandem/base/defined.ts'
 import type { Genesis } from '../config/genesis/genesis.ts'
 import { addressFromPrivateKey } from '../crypto/signature.ts'
 import { devnetGenesis } from '../node/genesis/devnet-genesis.ts'
-import type { DevAccountKey, NodeOptions } from '../node/options.ts'
+import type { NodeOptions } from '../node/options.ts'
 import { accountsFromMnemonic, TEST_MNEMONIC } from './accounts.ts'
-import type { DevAccount, DevnetOptions } from './types.ts'
+import type { DevnetOptions } from './types.ts'
 
 /** First part of web3_clientVersion, by which tools recognise a development network. */
 const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
@@ -13,26 +13,16 @@ const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
 /** Accounts on the node's page. */
 const SHOWN_ACCOUNTS = 20
 
-/** Genesis timestamp of a new chain: about now, as test suites expect that count from the latest block; the first block is due at once. */
-const genesisTime = (blockTime: number): number => Math.floor(Date.now() / 1_000) - Math.max(1, Math.ceil(blockTime))
-
-const lowerCase = ({ address }: DevAccount): Hex => address.toLowerCase() as Hex
-
-const wellKnownAccount = (account: DevAccount): DevAccountKey => ({
-  address: lowerCase(account),
-  privateKey: account.privateKey,
-})
-
 const genesisOf = (options: DevnetOptions, { accounts, validatorKey }: DevnetAccounts, isTemporary: boolean): Genesis =>
   devnetGenesis({
-    accounts: accounts.map(lowerCase),
+    accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),
     balanceWei: options.balance,
     validator: addressFromPrivateKey(validatorKey),
     blockTimeMs: Math.round(options.blockTime * 1000),
     ...defined({ chainId: options.chainId, hardfork: options.hardfork, codeSizeLimit: options.codeSizeLimit }),
     ...{ ethereum: options.ethereum, hasPredeploys: options.predeploys },
-    // A persistent chain has the same genesis at every start.
-    ...(isTemporary && { timestamp: genesisTime(options.blockTime) }),
+    // A persistent chain has the same genesis at every start. Another one's is about now, as test suites expect; its first block is due at once.
+    ...(isTemporary && { timestamp: Math.floor(Date.now() / 1_000) - Math.max(1, Math.ceil(options.blockTime)) }),
   })
 
 type DevnetAccounts = Awaited<ReturnType<typeof accountsFromMnemonic>>
@@ -45,21 +35,26 @@ export const devnetAccounts = ({ mnemonic = TEST_MNEMONIC, accounts }: DevnetOpt
   accountsFromMnemonic(mnemonic, accounts)
 
 /** Options of the node of a development chain. */
-export const devnetNode = (options: DevnetOptions, accounts: DevnetAccounts, isTemporary: boolean) =>
-  ({
+export const devnetNode = (options: DevnetOptions, accounts: DevnetAccounts, isTemporary: boolean) => {
+  const named = accounts.accounts.map(({ address, privateKey }) => ({
+    address: address.toLowerCase() as Hex,
+    privateKey,
+  }))
+  return {
     genesis: genesisOf(options, accounts, isTemporary),
     ephemeral: isTemporary,
     validatorKey: accounts.validatorKey,
     // The only validator, so no other relies on a vote that its log lost.
     trustMissingLog: true,
     unlocked: options.unlock
-      ? accounts.accounts.map(account => ({ address: lowerCase(account), privateKey: hexToBytes(account.privateKey) }))
+      ? named.map(({ address, privateKey }) => ({ address, privateKey: hexToBytes(privateKey) }))
       : [],
     publicSigning: isWellKnown(options),
     ...(options.clientName !== undefined && { clientName: CLIENT_NAMES[options.clientName] }),
     devnet: {
       sameTimestamps: options.sameTimestamps,
       throwOnRevert: options.throwOnRevert,
-      ...(isWellKnown(options) && { accounts: accounts.accounts.slice(0, SHOWN_ACCOUNTS).map(wellKnownAccount) }),
+      ...(isWellKnown(options) && { accounts: named.slice(0, SHOWN_ACCOUNTS) }),
     },
-  }) satisfies Partial<NodeOptions>
+  } satisfies Partial<NodeOptions>
+}

@@ -28,9 +28,6 @@ export interface DevnetFlags extends DevnetOptions, NodeFlags, MiningFlags, Meth
   readonly faucet: boolean
 }
 
-/** The last account, which tests use least. */
-const faucetKey = (accounts: readonly DevAccount[]): Uint8Array => hexToBytes(accounts.at(-1)?.privateKey as Hex)
-
 /** Starts a development chain; a temporary folder is deleted with it. */
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
   if (flags.unlock && !isWellKnown(flags) && flags.operatorPort === undefined)
@@ -57,8 +54,9 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       ...(flags.state !== undefined && { stateFile: resolve(flags.state) }),
       devnet: { ...node.devnet, ...(flags.abi !== undefined && { abiFolder: resolve(flags.abi) }) },
       ...explorerOptions(flags, { startsAtOnce: false }),
-      // Not on a chain with mainnet's id, where transfers of the same keys would be valid too.
-      ...(flags.faucet && allowsFaucet(params) && { faucet: { privateKey: faucetKey(accounts) } }),
+      // Not on a chain with mainnet's id, where transfers of the same keys would be valid too. It pays from the account that tests use least.
+      ...(flags.faucet &&
+        allowsFaucet(params) && { faucet: { privateKey: hexToBytes(accounts.at(-1)?.privateKey as Hex) } }),
       ...namespacesOf(flags.httpApi),
       ...methodsOf(flags),
       ...miningOf(flags, accounts[0]?.address.toLowerCase() as Hex),

@@ -121,7 +121,11 @@ export class Localnet {
       if (signal.aborted || this.nodes.some(({ process }) => process.state !== 'running')) return false
       await this.look()
       from ??= first.health?.number
-      if (from !== undefined && this.#runs(first.health?.number ?? from, from)) return true
+      const runs =
+        this.#options.folder.localnetSettings.blockTime > 0
+          ? (first.health?.number ?? 0) > (from ?? 0)
+          : this.nodes.every(({ health }) => health?.peers === this.nodes.length - 1)
+      if (from !== undefined && runs) return true
       const elapsedMs = performance.now() - began
       const quarantined = this.#blocking()
       if (!isTold && (elapsedMs > readyMs || quarantined.length > 0)) {
@@ -176,11 +180,6 @@ export class Localnet {
   /** Kills all processes immediately. */
   async kill(): Promise<void> {
     await Promise.all(this.nodes.map(({ process }) => process.stop('SIGKILL')))
-  }
-
-  #runs(number: number, from: number): boolean {
-    if (this.#options.folder.localnetSettings.blockTime > 0) return number > from
-    return this.nodes.every(({ health }) => health?.peers === this.nodes.length - 1)
   }
 
   async #look(): Promise<readonly NodeStatus[]> {

@@ -4,7 +4,7 @@ import { COUNCIL_BOUNDS, GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'
 import { GenesisValue } from './json-reader.ts'
 import { overriddenParamsText, readParams } from './param-overrides.ts'
-import { PREDEPLOYS, type Predeploy, predeployedAccounts } from './predeploys.ts'
+import { PREDEPLOYS, predeployedAccounts } from './predeploys.ts'
 import type { CouncilMember, Genesis } from './types.ts'
 
 export type { CouncilMember, Genesis, GenesisAccount, GenesisError } from './types.ts'
@@ -33,11 +33,12 @@ const COUNCIL_MEMBERS = ['name', 'validator', 'owner', 'reward', 'stake']
 export const parseGenesis = (text: string): Genesis => {
   const root = GenesisValue.fromText(text)
   const format =
-    root.optional('format') ?? root.fail(root.has('config') ? GETH_FORM : `"format": "${TANDEM_FORMAT}" is missing`)
+    root.optional('format') ??
+    root.fail(root.optional('config') ? GETH_FORM : `"format": "${TANDEM_FORMAT}" is missing`)
   if (format.value !== TANDEM_FORMAT)
     format.fail(`this binary reads "${TANDEM_FORMAT}": use the binary that made the file`)
   root.only(MEMBERS)
-  const network = readNetwork(root.required('network'))
+  const network = readName(root.required('network'), Object.keys(NETWORKS) as NetworkName[])
   const given = readNetworkParams(root, network)
   const council = readCouncil(root.required('council'), given)
   // A validator with others beside it cannot revert blocks.
@@ -58,21 +59,15 @@ const readOwnAlloc = (value: GenesisValue, predeploys: GenesisValue | undefined)
   if (alloc.has(COUNCIL_ADDRESS)) value.fail(`${COUNCIL_ADDRESS} is the council's: its account follows from "council"`)
   if (alloc.has(HISTORY_ADDRESS)) value.fail(`${HISTORY_ADDRESS} is the contract of EIP-2935: leave it out`)
   if (predeploys === undefined) return alloc
-  const accounts = predeployedAccounts(predeploys.list().map(readPredeploy))
+  const accounts = predeployedAccounts(predeploys.list().map(value => readName(value, PREDEPLOYS)))
   for (const address of accounts.keys())
     if (alloc.has(address)) value.fail(`${address} is one of "predeploys": leave it out`)
   return new Map([...alloc, ...accounts])
 }
 
-const readPredeploy = (value: GenesisValue): Predeploy =>
-  PREDEPLOYS.find(name => name === value.value) ?? value.fail(`want one of ${PREDEPLOYS.join(', ')}`)
-
-const readNetwork = (value: GenesisValue): NetworkName => {
-  const name = Object.keys(NETWORKS).find(network => network === value.value)
-  return name === undefined
-    ? value.fail(`want one of ${Object.keys(NETWORKS).join(', ')}`)
-    : NETWORKS[name as NetworkName].name
-}
+/** Reads one of some names. */
+const readName = <Name extends string>(value: GenesisValue, names: readonly Name[]): Name =>
+  names.find(name => name === value.value) ?? value.fail(`want one of ${names.join(', ')}`)
 
 const readNetworkParams = (root: GenesisValue, network: NetworkName): NetworkParams => {
   const base = NETWORKS[network]

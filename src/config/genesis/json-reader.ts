@@ -24,10 +24,6 @@ export class GenesisValue {
     throw new CodedError<GenesisError>({ code: 'GENESIS_INVALID', path: this.path, problem })
   }
 
-  has(key: string): boolean {
-    return this.optional(key) !== undefined
-  }
-
   optional(key: string): GenesisValue | undefined {
     const value = this.#object()[key]
     return value === undefined ? undefined : new GenesisValue(value, this.#pathOf(key))
@@ -105,9 +101,9 @@ export class GenesisValue {
   }
 
   #object(): Record<string, unknown> {
-    const value = this.value
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.fail('want an object')
-    return value as Record<string, unknown>
+    if (typeof this.value === 'object' && this.value !== null && !Array.isArray(this.value))
+      return this.value as Record<string, unknown>
+    return this.fail('want an object')
   }
 
   #pathOf(key: string): string {

@@ -41,7 +41,8 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     maxTxExecutionGas: orForks(gas),
     maxBlockExecutionGas: gas,
     calldataGasPerByte: orForks(member => member.amount(1_000_000n)),
-    precompilePrices: readOwnPrices,
+    // A file can only choose the forks' own.
+    precompilePrices: member => (member.isNull() ? null : member.fail('want null: the prices of the forks')),
     codeSizeLimit: member => member.integer(1, BLOCK_BOUNDS.transactionBytes),
     // Read below, since Ethereum's rule depends on the gas limit of a block.
     baseFee: () => base.baseFee,
@@ -59,10 +60,6 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
   const baseFee = value.optional('baseFee')
   return baseFee === undefined ? params : { ...params, baseFee: readBaseFee(baseFee, params) }
 }
-
-/** A file can only choose the forks' own. */
-const readOwnPrices = (value: GenesisValue): null =>
-  value.isNull() ? null : value.fail('want null: the prices of the forks')
 
 /** A block bound above the block gas limit is allowed: the default is, where a file sets a small limit. */
 const checkGasBounds = (value: GenesisValue, params: NetworkParams): void => {

@@ -86,17 +86,12 @@ export class DevEngine implements ConsensusEngine {
       }
       throw error
     } finally {
-      if (!this.#stopped) await this.#startAgain()
-    }
-  }
-
-  /** Without an engine no block would ever be made. */
-  async #startAgain(): Promise<void> {
-    try {
-      await this.start()
-    } catch (error) {
-      this.#options.onFatal(error instanceof Error ? error : new Error(String(error)))
-      throw error
+      // Without an engine no block would ever be made.
+      if (!this.#stopped)
+        await this.start().catch((error: unknown) => {
+          this.#options.onFatal(error instanceof Error ? error : new Error(String(error)))
+          throw error
+        })
     }
   }
 

@@ -59,7 +59,9 @@ const listen = (name: string, { dataDir }: KeyUse): Promise<Server | undefined> 
     server.maxConnections = ASKERS
     // Later errors come from single connections and are ignored.
     server.on('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(failed(error)),
+      error.code === 'EADDRINUSE'
+        ? resolve(undefined)
+        : reject(new CodedError<KeyLockFailed>({ code: 'KEY_LOCK_FAILED', reason: error.message }, { cause: error })),
     )
     server.listen({ path: name }, () => {
       // The lock must not keep the process running.
@@ -67,9 +69,6 @@ const listen = (name: string, { dataDir }: KeyUse): Promise<Server | undefined> 
       resolve(server)
     })
   })
-
-const failed = (cause: Error): CodedError<KeyLockFailed> =>
-  new CodedError({ code: 'KEY_LOCK_FAILED', reason: cause.message }, { cause })
 
 /** Throws with the holder's details; undefined when it has just ended. */
 const inUse = async (name: string, { address }: KeyUse): Promise<undefined> => {

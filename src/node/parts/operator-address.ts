@@ -25,9 +25,6 @@ export const nodeInfo = (
 /** Key of the node on the network, in its data folder. */
 export const nodeKeyFile = (dataDir: string): string => join(dataDir, 'node-key.pem')
 
-/** Address named after the key of a node: the last 20 bytes of the hash of its public key, as for an account. Nobody can spend from it. */
-const addressFromNodeKey = (publicKey: Uint8Array): Hex => bytesToHex(keccak256(publicKey).subarray(12))
-
 /** Returns the operator's address: the named one, that of the validator key, or one derived from the node key; never zero. */
 export const operatorAddress = async ({
   coinbase,
@@ -36,5 +33,7 @@ export const operatorAddress = async ({
 }: Pick<NodeOptions, 'dataDir'> & Partial<Pick<NodeOptions, 'coinbase' | 'validatorKey'>>): Promise<Hex> => {
   if (coinbase !== undefined) return coinbase
   if (validatorKey !== null) return addressFromPrivateKey(validatorKey)
-  return addressFromNodeKey((await openNodeKey(nodeKeyFile(dataDir))).publicKey)
+  const { publicKey } = await openNodeKey(nodeKeyFile(dataDir))
+  // The last 20 bytes of the hash, as for an account. Nobody can spend from it.
+  return bytesToHex(keccak256(publicKey).subarray(12))
 }

@@ -41,7 +41,8 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
   const { options, genesis, store, blocks, chain, clock, logger } = parts
   const { cycleBlocks } = genesis.params.rewards
   const interval = options.snapshotInterval ?? SNAPSHOT_LIMITS.intervalBlocks
-  const intervalBlocks = wholeCycles(interval, cycleBlocks)
+  // At the end of cycles: a council that serves later follows from that state.
+  const intervalBlocks = Math.ceil(interval / cycleBlocks) * cycleBlocks
   if (intervalBlocks !== interval)
     logger.info({ interval, intervalBlocks, cycleBlocks }, '--snapshot-interval rounded up to whole cycles')
   const library = await SnapshotStore.open({
@@ -89,6 +90,3 @@ const createBootstrap = (parts: SnapshotPartsOptions, network: Network): Snapsho
     logger,
   })
 }
-
-/** Snapshots are made at the end of cycles: a council that serves later follows from that state. */
-const wholeCycles = (blocks: number, cycleBlocks: number): number => Math.ceil(blocks / cycleBlocks) * cycleBlocks

@@ -44,10 +44,6 @@ export const createApi = async (storage: StorageStage, core: CoreStage) => {
   return { reads, mining, rpc, served, service }
 }
 
-/** Proposer of the pending block: this node's validator, or none. */
-const pendingProposer = ({ validatorKey }: NodeOptions) =>
-  validatorKey ? addressFromPrivateKey(validatorKey) : ZERO_ADDRESS
-
 const readsOf = ({ options, deps, teardown, part, memory, opened, sources }: StorageStage, core: CoreStage): Reads => {
   const { executor, pool, chain, dev } = core
   return createReads(
@@ -64,7 +60,8 @@ const readsOf = ({ options, deps, teardown, part, memory, opened, sources }: Sto
       council: sources.council,
       executor,
       pool,
-      coinbase: pendingProposer(options),
+      // Proposer of the pending block: this node's validator, or none.
+      coinbase: options.validatorKey ? addressFromPrivateKey(options.validatorKey) : ZERO_ADDRESS,
       clock: deps.clock,
       part,
       dev: dev?.reads,

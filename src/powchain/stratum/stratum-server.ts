@@ -17,7 +17,6 @@ import type { MainHead, ProofPool } from '../proof-pool.ts'
 import type { WorkVerifier } from '../work-verifier.ts'
 import type { StratumJob } from './core/dialects.ts'
 import { createMinerAdmission, type MinerAdmission } from './core/miner-admission.ts'
-import type { ShareOutcome } from './core/refusals.ts'
 import { ShareAccounts } from './core/share-accounts.ts'
 import { readLines } from './line-reader.ts'
 import type { StratumMetrics } from './stratum-metrics.ts'
@@ -214,14 +213,19 @@ export class StratumServer implements WorkerRates {
       nowMs: () => clock.nowMs(),
       send: message => this.#send(socket, message),
       fault: (weight, reason) => {
-        if (socket.writable && this.#admission.fault(address, id, weight, clock.nowMs()))
-          this.#endFaulty(socket, address, reason)
+        if (!socket.writable || !this.#admission.fault(address, id, weight, clock.nowMs())) return
+        metrics?.bans.inc()
+        logger.warn({ address, reason }, 'miner disconnected for its faults')
+        this.#close(socket)
       },
       nextJob: (before, coinbase) => service.nextJob(before, coinbase, extraNonce),
       isAnchored: template => pool.isAnchored(template),
       oldestAnchor: () => anchorsFor(params, pool.head.number + 1).oldest,
       mixHash: (sealHash, nonce) => this.#mixHash(id, sealHash, nonce),
-      record: (worker, outcome, hashes) => this.#record(worker, outcome, hashes),
+      record: (worker, outcome, hashes) => {
+        this.accounts.add(worker, outcome, hashes, clock.nowMs())
+        metrics?.shares.inc({ outcome })
+      },
       solved: (job, nonce, mixHash, worker) =>
         this.#submit(job, nonce, mixHash, worker).then(
           isTaken => {
@@ -264,23 +268,11 @@ export class StratumServer implements WorkerRates {
     return false
   }
 
-  #record(worker: string, outcome: ShareOutcome, hashes: number): void {
-    this.accounts.add(worker, outcome, hashes, this.#options.clock.nowMs())
-    this.#options.metrics?.shares.inc({ outcome })
-  }
-
   #send(socket: Socket, message: object): void {
     if (!socket.writable) return
     socket.write(`${JSON.stringify(message)}\n`)
     // A miner that does not read what it causes to be sent.
     if (socket.writableLength > STRATUM_LIMITS.backlogBytes) socket.destroy()
-  }
-
-  #endFaulty(socket: Socket, address: string, reason: string): void {
-    const { logger, metrics } = this.#options
-    metrics?.bans.inc()
-    logger.warn({ address, reason }, 'miner disconnected for its faults')
-    this.#close(socket)
   }
 
   #end(connection: MinerConnection, reason: string): void {
@@ -299,7 +291,7 @@ export class StratumServer implements WorkerRates {
   }
 
   #review(): void {
-    const { clock } = this.#options
+    const { clock, logger } = this.#options
     const nowMs = clock.nowMs()
     for (const connection of this.#connections.values()) {
       const { session, sinceMs, lastLineMs } = connection
@@ -307,15 +299,13 @@ export class StratumServer implements WorkerRates {
       else if (nowMs - lastLineMs > STRATUM_LIMITS.idleMs) this.#end(connection, 'idle')
       else session.review()
     }
-    if (nowMs >= this.#reportMs) this.#report(nowMs)
+    if (nowMs >= this.#reportMs) {
+      this.#reportMs = nowMs + STRATUM_LIMITS.reportMs
+      const { connections } = this
+      const hashrate = Math.round(this.hashrate())
+      if (connections > 0)
+        logger.info({ connections, workers: this.active(), hashrate, ...this.accounts.total }, 'stratum')
+    }
     this.#cancelReview = clock.schedule(nowMs + REVIEW_MS, () => this.#review())
-  }
-
-  #report(nowMs: number): void {
-    this.#reportMs = nowMs + STRATUM_LIMITS.reportMs
-    const { connections } = this
-    if (connections === 0) return
-    const hashrate = Math.round(this.hashrate())
-    this.#options.logger.info({ connections, workers: this.active(), hashrate, ...this.accounts.total }, 'stratum')
   }
 }

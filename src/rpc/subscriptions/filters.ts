@@ -77,7 +77,12 @@ export class FilterManager {
         this.#sweep(false)
         this.#pending.push(hash)
       }),
-      view.onReplaced?.(({ head }) => this.#goBack(head.header.number + 1)) ?? (() => {}),
+      // Replacing blocks are new (development chains): cursors move back, none before its filter's beginning.
+      view.onReplaced?.(({ head }) => {
+        for (const filter of this.#filters.values())
+          if (filter.kind !== 'pending')
+            filter.next = Math.min(filter.next, Math.max(filter.first, head.header.number + 1))
+      }) ?? (() => {}),
     ]
   }
 
@@ -203,12 +208,6 @@ export class FilterManager {
       if (block !== undefined) hashes.push(block.hash)
     }
     return hashes
-  }
-
-  /** Moves cursors back after a revert (development chains), as replacing blocks are new; none before its filter's beginning. */
-  #goBack(next: number): void {
-    for (const filter of this.#filters.values())
-      if (filter.kind !== 'pending') filter.next = Math.min(filter.next, Math.max(filter.first, next))
   }
 
   /** Reserves room for one more filter in the client's budgets; returns its release. Throws when there is no room. */

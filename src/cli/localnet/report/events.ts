@@ -47,8 +47,11 @@ export const eventText = (event: LocalnetEvent): string | undefined => {
   switch (event.event) {
     case 'started':
       return `${event.node} is back (process ${event.pid})`
-    case 'died':
-      return diedText(event)
+    case 'died': {
+      const how = event.signal === null ? `with status ${event.code}` : `by ${event.signal}`
+      const quoted = event.lines.length === 0 ? ['  (it wrote nothing)'] : event.lines.map(line => `  ${line}`)
+      return [`${event.node} ended ${how}. Its log, ${event.log}, ends:`, ...quoted].join('\n')
+    }
     case 'slow':
       return slowText(event)
     case 'chaos':
@@ -86,9 +89,3 @@ const slowText = ({ seconds, quarantined }: Extract<LocalnetEvent, { event: 'slo
 const CHAOS_TEXT: Readonly<Record<ChaosKind, string>> = { pause: 'pausing', kill: 'killing', restart: 'stopping' }
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(1)
-
-const diedText = ({ node, code, signal, log, lines }: Extract<LocalnetEvent, { event: 'died' }>): string => {
-  const how = signal === null ? `with status ${code}` : `by ${signal}`
-  const quoted = lines.length === 0 ? ['  (it wrote nothing)'] : lines.map(line => `  ${line}`)
-  return [`${node} ended ${how}. Its log, ${log}, ends:`, ...quoted].join('\n')
-}

@@ -73,7 +73,7 @@ const COLUMNS: readonly (readonly [title: string, width: number, of: (node: Node
 /** Returns a header and a line per node, none longer than `width`. */
 export const statusTable = (nodes: readonly NodeStatus[], width: number): readonly string[] => {
   const row = (cell: (column: (typeof COLUMNS)[number]) => string): string =>
-    COLUMNS.map(column => pad(cell(column), column[1]))
+    COLUMNS.map(column => (column[1] < 0 ? cell(column).padEnd(-column[1]) : cell(column).padStart(column[1])))
       .join('')
       .trimEnd()
       .slice(0, width)
@@ -91,5 +91,3 @@ export const statusLine = (nodes: readonly NodeStatus[]): string => {
 }
 
 const shown = (value: number | null): string => (value === null ? '-' : String(value))
-
-const pad = (text: string, width: number): string => (width < 0 ? text.padEnd(-width) : text.padStart(width))

@@ -31,7 +31,7 @@ export const useOptionSources = (program: Command): void => {
   for (const parent of [program, ...commandsBelow(program)].filter(({ commands }) => commands.length > 0))
     parent.hook('preSubcommand', (_, command) => {
       if (command.commands.length > 0) return undefined
-      const path = configPath(program)
+      const path = program.opts<{ config?: string }>().config ?? (process.env[CONFIG_VARIABLE] || undefined)
       if (path === undefined) return takeIn(command, {})
       return readConfig(program, path).then(config => takeIn(command, optionsTable(config, command), path))
     })
@@ -44,9 +44,6 @@ export const leavesBelow = (command: Command): readonly Command[] =>
 /** Every command below one. */
 export const commandsBelow = ({ commands }: Command): readonly Command[] =>
   commands.flatMap(command => [command, ...commandsBelow(command)])
-
-const configPath = (program: Command): string | undefined =>
-  program.opts<{ config?: string }>().config ?? (process.env[CONFIG_VARIABLE] || undefined)
 
 /** Reads a file of options. Throws with each name that is not known. */
 export const readConfig = async (program: Command, path: string): Promise<Table> => {

@@ -134,10 +134,10 @@ const portOf = (child: ChildProcess, onEnd: (status: string) => void): Promise<n
   new Promise((resolve, reject) => {
     const late = setTimeout(() => child.kill('SIGKILL'), startMs)
     readLines(child.stdout as Readable, line => {
-      const port = portOfLine(line)
-      if (port === undefined) return
+      const url = recordOf(line)?.['explorer']
+      if (typeof url !== 'string' || !URL.canParse(url)) return
       clearTimeout(late)
-      resolve(port)
+      resolve(Number(new URL(url).port))
     })
     const ended = (status: string): void => {
       clearTimeout(late)
@@ -153,12 +153,6 @@ const portOf = (child: ChildProcess, onEnd: (status: string) => void): Promise<n
 
 const readLines = (stream: Readable, use: (line: string) => void): void => {
   createInterface({ input: stream }).on('line', use)
-}
-
-/** Port in the ready line of the explorer; undefined for any other line. */
-const portOfLine = (line: string): number | undefined => {
-  const url = recordOf(line)?.['explorer']
-  return typeof url === 'string' && URL.canParse(url) ? Number(new URL(url).port) : undefined
 }
 
 /** Writes a line of its log into that of the node. */

@@ -53,6 +53,7 @@ export const forward = (
   { port, key }: ForwardTarget,
   { client, unread, refuse }: ForwardOptions,
 ): void => {
+  const { 'transfer-encoding': encoding, 'content-length': length = 0 } = request.headers
   const outgoing = requestOf({
     agent,
     host: '127.0.0.1',
@@ -60,7 +61,9 @@ export const forward = (
     method: request.method ?? 'GET',
     path: request.url ?? '/',
     headers: {
-      ...passedFields(request),
+      ...withoutOwn(request.headers),
+      // A body is framed as the client framed it.
+      ...(encoding !== undefined && { 'transfer-encoding': 'chunked' }),
       'x-forwarded-for': client,
       [FORWARD_KEY_HEADER]: key,
       // A server that closes after a refusal, with bytes of the body unread, would take the response with it.
@@ -89,7 +92,7 @@ export const forward = (
     response.flushHeaders()
     sendAsRead(incoming, response)
   })
-  if (hasBody(request.headers)) request.pipe(outgoing)
+  if (encoding !== undefined || Number(length) > 0) request.pipe(outgoing)
   else outgoing.end()
 }
 
@@ -114,15 +117,6 @@ const sendAsRead = (incoming: IncomingMessage, response: ServerResponse): void =
   incoming.once('close', () => incoming.complete || response.destroy())
   response.once('close', () => stall.stop())
 }
-
-const hasBody = (headers: IncomingHttpHeaders): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-
-/** Fields of a request for the server; a body is framed as the client framed it. */
-const passedFields = ({ headers }: IncomingMessage): IncomingHttpHeaders => ({
-  ...withoutOwn(headers),
-  ...(headers['transfer-encoding'] !== undefined && { 'transfer-encoding': 'chunked' }),
-})
 
 const withoutOwn = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
   const named = new Set(headers.connection?.split(',').map(name => name.trim().toLowerCase()))

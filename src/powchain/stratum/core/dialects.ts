@@ -84,9 +84,6 @@ const nonceFrom = (value: unknown): Uint8Array | undefined => {
   return digits === '' ? undefined : bytesFrom(digits.padStart(2 * NONCE_BYTES, '0'), NONCE_BYTES)
 }
 
-const mixFrom = (value: unknown): Uint8Array | undefined | null =>
-  value === undefined ? undefined : (bytesFrom(value, 32) ?? null)
-
 const NONCE_BYTES = 8
 
 const submissionOf = (
@@ -95,7 +92,7 @@ const submissionOf = (
   parts: readonly (Uint8Array | undefined)[],
   mix: unknown,
 ): Submission | undefined => {
-  const mixHash = mixFrom(mix)
+  const mixHash = mix === undefined ? undefined : (bytesFrom(mix, 32) ?? null)
   if (typeof job !== 'string' || mixHash === null || parts.includes(undefined)) return undefined
   return { job, user, mixHash, nonce: new Uint8Array(Buffer.concat(parts as Uint8Array[])) }
 }

@@ -65,14 +65,10 @@ export const createClients = ({ trustProxy, jwtSecret, apiKeys, needsKey, rateLi
   const admit = (request: RequestOrigin): ClientIdentity | undefined => {
     const apiKey = keys && keyOf(request, keys)
     if (apiKey === null || (apiKey === undefined && needsKey)) return undefined
-    return apiKey === undefined
-      ? identityOf(addressOf(request), commonLimiter)
-      : identityOf(`key:${apiKey.name}`, limiterFor(apiKey))
-  }
-
-  const limiterFor = (apiKey: ApiKey): RateLimiter => {
-    const { perSecond } = apiKey
-    return getOrMake(limiterOfKey, apiKey, () => new RateLimiter({ perSecond, burst: 2 * perSecond }, 1))
+    if (apiKey === undefined) return identityOf(addressOf(request), commonLimiter)
+    const { name, perSecond } = apiKey
+    const limiter = getOrMake(limiterOfKey, apiKey, () => new RateLimiter({ perSecond, burst: 2 * perSecond }, 1))
+    return identityOf(`key:${name}`, limiter)
   }
 
   const addressOf = (request: RequestOrigin): string => proxied?.of(request) ?? request.socket.remoteAddress ?? ''

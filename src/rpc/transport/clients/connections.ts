@@ -77,7 +77,9 @@ export class Connections {
     if (socket.destroyed) return
     const client = clientIdOf(socket.remoteAddress)
     const isProxy = this.#clients.isProxy(socket.remoteAddress)
-    const owner = isProxy ? undefined : this.#ownerOf(client)
+    const owner = isProxy
+      ? undefined
+      : getOrMake(this.#owners, client, () => ({ connections: new Set<Connection>(), waiting: 0 }))
     const meter = isProxy ? undefined : this.#budgets.bodies.meter(client)
     const pauseHeld = (): void => {
       if (!isHeld(connection)) return
@@ -162,10 +164,6 @@ export class Connections {
   mayRefuse(socket: Duplex): boolean {
     const { unanswered = 0, last } = this.#known.get(socket) ?? {}
     return unanswered === 0 || (unanswered === 1 && last?.headersSent === false && !last.req.complete)
-  }
-
-  #ownerOf(client: string): Owner {
-    return getOrMake(this.#owners, client, () => ({ connections: new Set(), waiting: 0 }))
   }
 }
 

@@ -161,19 +161,16 @@ export class SocketSender {
       this.#fail(TOO_SLOW)
       return
     }
-    this.#cork()
+    if (!this.#isCorked) {
+      this.#isCorked = true
+      this.#parts.socket.cork()
+      process.nextTick(this.#uncork)
+    }
     if (client.bufferedAmount < UNCOUNTED_BYTES) client.send(wsFrame, { binary: false })
     // Bytes that the system does not accept at once are counted until it does.
     else client.send(wsFrame, { binary: false }, () => this.#count())
     if (client.bufferedAmount >= UNCOUNTED_BYTES) this.#uncork()
     this.#count()
-  }
-
-  #cork(): void {
-    if (this.#isCorked) return
-    this.#isCorked = true
-    this.#parts.socket.cork()
-    process.nextTick(this.#uncork)
   }
 
   readonly #uncork = (): void => {
