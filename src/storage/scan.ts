@@ -74,8 +74,11 @@ export const boundsFromRange = (bucket: number, range: Range): Bounds => {
 /** Common interface of LevelDB's iterators over entries and over keys. */
 interface Rows<Row> {
   nextv(size: number): Promise<Row[]>
+  seek(key: Uint8Array): void
   close(): Promise<void>
 }
+
+type EntryOrKey = Uint8Array | readonly Uint8Array[]
 
 export interface Scan<Row> {
   readonly open: (bounds: Bounds & typeof PIECE) => Rows<Row>
@@ -90,6 +93,8 @@ export interface Scan<Row> {
  * collected, and the collector does not know of it: thousands of scans that find next to nothing must not ask for a thousand rows each.
  */
 const FIRST_ROWS = 16
+/** Bytes of rows that a closed iterator may keep: reading one row in their place costs a round trip. */
+const KEPT_BYTES = 32 * 1024
 /** Growth of the pieces of a long scan. */
 const GROWTH = 8
 
@@ -99,12 +104,15 @@ const PIECE = { highWaterMarkBytes: STORAGE_LIMITS.scanBytes }
  * Yields the rows of a range in pieces. No iterator stays open between two pieces, since an open one keeps every table that compaction
  * replaces, on disk and in memory, until long after it is closed: `bounds` need a snapshot if the pieces must be consistent.
  */
-export async function* scan<Row>(bounds: Bounds, { open, keyOf, size }: Scan<Row>): AsyncGenerator<Row[]> {
+export async function* scan<Row extends EntryOrKey>(
+  bounds: Bounds,
+  { open, keyOf, size }: Scan<Row>,
+): AsyncGenerator<Row[]> {
   let rest = bounds
   for (let wanted = FIRST_ROWS; ; wanted *= GROWTH) {
     const pieceRows = Math.min(size, wanted)
     const most = rest.limit === -1 ? pieceRows : Math.min(pieceRows, rest.limit)
-    const { rows, isLast } = await readPiece(open({ ...rest, ...PIECE }), most)
+    const { rows, isLast } = await readPiece(open({ ...rest, ...PIECE }), most, keyOf)
     const last = rows.at(-1)
     if (last === undefined) return
     yield rows
@@ -113,13 +121,17 @@ export async function* scan<Row>(bounds: Bounds, { open, keyOf, size }: Scan<Row
   }
 }
 
-const readPiece = async <Row>(iterator: Rows<Row>, size: number): Promise<{ rows: Row[]; isLast: boolean }> => {
+const readPiece = async <Row extends EntryOrKey>(iterator: Rows<Row>, size: number, keyOf: Scan<Row>['keyOf']) => {
   try {
     const rows = await iterator.nextv(size)
-    if (rows.length === size) return { rows, isLast: false }
     // Fewer rows are either the last ones or the most bytes a piece may hold; the open iterator knows without another seek.
-    const more = await iterator.nextv(1)
-    return { rows: [...rows, ...more], isLast: more.length === 0 }
+    const more = rows.length === size ? [] : await iterator.nextv(1)
+    // It keeps the rows it read last, too, until it is collected: then one.
+    if (rows.flat().reduce((sum, part) => sum + part.byteLength, 0) > KEPT_BYTES) {
+      iterator.seek(keyOf(rows[0] as Row))
+      await iterator.nextv(1)
+    }
+    return { rows: [...rows, ...more], isLast: rows.length < size && more.length === 0 }
   } finally {
     await iterator.close()
   }

@@ -336,7 +336,11 @@ export class Store {
     }
   }
 
-  async *#scan<Row>(bucket: number, range: Range, options: Scan<Row>): AsyncGenerator<Row[]> {
+  async *#scan<Row extends Uint8Array | StoreEntry>(
+    bucket: number,
+    range: Range,
+    options: Scan<Row>,
+  ): AsyncGenerator<Row[]> {
     const own = range.snapshot === undefined ? this.snapshot() : undefined
     try {
       yield* scan(boundsFromRange(bucket, own === undefined ? range : { ...range, snapshot: own }), options)

@@ -6,15 +6,18 @@ import { temporaryDirectory } from './temp-store.ts'
 const ROWS = 3_000
 const keyAt = (at: number): Uint8Array => Uint8Array.of(1, at >> 8, at & 255)
 
-/** Rows and sizes of pieces of a scan in a store of 3,000 rows. */
-const scanned = async (bounds: Partial<Bounds>, size = 1_000) => {
-  const level = new ClassicLevel<Uint8Array, Uint8Array>(await temporaryDirectory(), {
-    keyEncoding: 'view',
-    valueEncoding: 'view',
-  })
+const openLevel = async (rows: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]) => {
+  const options = { keyEncoding: 'view', valueEncoding: 'view' } as const
+  const level = new ClassicLevel<Uint8Array, Uint8Array>(await temporaryDirectory(), options)
   await level.open()
   onTestFinished(() => level.close())
-  await level.batch(Array.from({ length: ROWS }, (_, at) => ({ type: 'put', key: keyAt(at), value: keyAt(at) })))
+  await level.batch(rows.map(row => ({ type: 'put', ...row })))
+  return level
+}
+
+/** Rows and sizes of pieces of a scan in a store of 3,000 rows. */
+const scanned = async (bounds: Partial<Bounds>, size = 1_000) => {
+  const level = await openLevel(Array.from({ length: ROWS }, (_, at) => ({ key: keyAt(at), value: keyAt(at) })))
   const asked: number[] = []
   const found: number[] = []
   const pieces = scan({ reverse: false, limit: -1, ...bounds } as Bounds, {
@@ -25,6 +28,7 @@ const scanned = async (bounds: Partial<Bounds>, size = 1_000) => {
           asked.push(rows)
           return iterator.nextv(rows)
         },
+        seek: key => iterator.seek(key),
         close: () => iterator.close(),
       }
     },
@@ -55,4 +59,37 @@ test('a long range is read whole, in pieces that grow to their limit', async () 
   expect((await scanned({ limit: 200 })).found).toEqual(upTo(200))
   expect((await scanned({ limit: 16 })).found).toEqual(upTo(16))
   expect((await scanned({}, 5)).found).toEqual(upTo(ROWS))
+})
+
+test('a closed iterator holds no more than one long row, whether its piece was full, the last or cut short', async () => {
+  const level = await openLevel(
+    Array.from({ length: 60 }, (_, at) => ({ key: keyAt(at), value: new Uint8Array(4_096) })),
+  )
+  const kept: number[] = []
+  const pieces = scan({ reverse: false, limit: -1 } as Bounds, {
+    open: options => {
+      const iterator = level.iterator(options)
+      let bytes = 0
+      return {
+        nextv: async rows => {
+          const found = await iterator.nextv(rows)
+          // At the end of the range it reads nothing anew.
+          if (found.length > 0) bytes = found.reduce((sum, [, value]) => sum + value.byteLength, 0)
+          return found
+        },
+        seek: key => iterator.seek(key),
+        close: () => {
+          kept.push(bytes)
+          return iterator.close()
+        },
+      }
+    },
+    keyOf: ([key]) => key,
+    size: 1_000,
+  })
+  const found: number[] = []
+  for await (const rows of pieces) for (const [key] of rows) found.push(key[2] as number)
+  expect(found).toEqual(upTo(60))
+  expect(kept.length).toBeGreaterThan(1)
+  expect(Math.max(...kept)).toBe(4_096)
 })
