@@ -71,6 +71,8 @@ export class Store {
   readonly #latch: WriteLatch
   readonly #segments: Segments
   readonly #keys = new ScratchKeys()
+  /** The last mark seen: rows of the blocks below are in segments alone. */
+  #cleared = 0
   readonly #idle: NativeBatch[] = []
   readonly #writes = new Set<Promise<void>>()
   /** Snapshots of the rows in memory outlive the move. */
@@ -153,11 +155,15 @@ export class Store {
   async get(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<Uint8Array | undefined> {
     if (this.#ephemeral) return this.getSync(bucket, key, snapshot)
     this.counters.reads++
-    const row = await this.#readingLater(() => this.#level.get(prefixedKey(bucket, key), { snapshot }))
-    if (row !== undefined || !SEGMENT_BUCKETS.includes(bucket) || key.byteLength < NUMBER_BYTES) return row
+    const number =
+      SEGMENT_BUCKETS.includes(bucket) && key.byteLength >= NUMBER_BYTES ? readNumber(key) : Number.POSITIVE_INFINITY
+    if (number >= this.#cleared) {
+      const row = await this.#readingLater(() => this.#level.get(prefixedKey(bucket, key), { snapshot }))
+      if (row !== undefined || !Number.isFinite(number)) return row
+    }
     // Not of the snapshot: moved rows are still the same, and dropped ones are gone.
-    const { moved, dropped } = decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW))
-    const number = readNumber(key)
+    const { moved, cleared, dropped } = decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW))
+    this.#cleared = cleared
     // Genesis is back in the tables.
     if (number < dropped) return this.getSync(bucket, key)
     if (number >= moved) return undefined

@@ -60,21 +60,24 @@ const told = async (store: Store, hashes: readonly Hex[]) => {
 }
 
 test('a chain whose blocks are in a segment tells of them as before, and verification reads every byte', () =>
-  withChain(async ({ store, ...chain }) => {
-    const hashes = await mineSome({ store, ...chain })
-    const before = await told(store, hashes)
-    await moveSegment(store)
-    expect(await store.keys(BUCKETS.body).next()).toMatchObject({ done: true })
-    expect(await told(store, hashes)).toEqual(before)
-    expect((await verifyChain(store, { from: 0 })).problems).toEqual([])
-    await chain.mine()
-    expect((await verifyChain(store, { from: 0 })).problems).toEqual([])
-    const path = segmentPath(store.segmentFolder, 0)
-    const bytes = readFileSync(path)
-    bytes[50] = (bytes[50] as number) ^ 4
-    writeFileSync(path, bytes)
-    await expect(verifyChain(store, { from: 6 })).rejects.toMatchObject({ code: 'STORE_CORRUPT', detail: { path } })
-  }))
+  withChain(
+    async ({ store, ...chain }) => {
+      const hashes = await mineSome({ store, ...chain })
+      const before = await told(store, hashes)
+      await moveSegment(store)
+      expect(await store.keys(BUCKETS.body).next()).toMatchObject({ done: true })
+      expect(await told(store, hashes)).toEqual(before)
+      expect((await verifyChain(store, { from: 0 })).problems).toEqual([])
+      await chain.mine()
+      expect((await verifyChain(store, { from: 0 })).problems).toEqual([])
+      const path = segmentPath(store.segmentFolder, 0)
+      const bytes = readFileSync(path)
+      bytes[50] = (bytes[50] as number) ^ 4
+      writeFileSync(path, bytes)
+      await expect(verifyChain(store, { from: 6 })).rejects.toMatchObject({ code: 'STORE_CORRUPT', detail: { path } })
+    },
+    { segmentBlocks: 6 },
+  ))
 
 test('a chain with a segment cut short, or of another chain, is not opened', async () => {
   const made = async (genesis: Genesis) => {
