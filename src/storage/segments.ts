@@ -252,7 +252,7 @@ const readFrame = async (file: SegmentFile, path: string, { at, stored, raw, crc
   const bytes = await readBytes(file, path, at, stored)
   if (crc32(bytes) !== crc) throw damaged(path, `the checksum of the frame at byte ${at} is wrong`)
   try {
-    return await file.decompress(bytes, { maxOutputLength: Math.max(1, raw) })
+    return await file.decompress(bytes, { maxOutputLength: Math.max(1, raw), chunkSize: Math.max(64, raw) })
   } catch (error) {
     throw damaged(path, `the frame at byte ${at} cannot be decompressed`, error)
   }
