@@ -2,7 +2,7 @@
 
 const MIB = 1024 * 1024
 
-/** `--memory`: all of a node's memory outside mapped files, of which code, requests, pool and read segments take the program's part. */
+/** `--memory`: what a node's memory outside mapped files is to be. Code, requests, pool and read segments take the program's part, and under full blocks up to 70 MiB more. */
 export const MEMORY_LIMITS = { mib: 320, leastMib: 176, mostMib: 65_536, programMib: 144 } as const
 
 /** Memory of stored data, bytes. */

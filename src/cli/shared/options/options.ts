@@ -153,7 +153,7 @@ export const nodeOptions = (): readonly Option[] => [
     .default(128),
   new Option(
     '--memory <mib>',
-    'memory of the node in MiB, files that the database maps aside: caches take what the program leaves',
+    'memory in MiB that the node aims at, mapped files aside: caches take what the program leaves; days of full blocks take a fifth more',
   )
     .argParser(integerOption(MEMORY_LIMITS.leastMib, MEMORY_LIMITS.mostMib))
     .default(MEMORY_LIMITS.mib),
