@@ -65,7 +65,7 @@ export const BUCKETS = {
   transactionPlace: 35,
 } as const
 
-/** Tables whose old rows are in segments (storage/segments.ts): keys begin with the block number. Ascending. */
+/** Tables whose old rows are in segments (storage/segments.ts): keys begin with the block number. Ascending: a segment's index is searched by them. One more needs a new schema: `Store.get` looks for old rows in segments alone. */
 export const SEGMENT_BUCKETS: readonly number[] = [
   BUCKETS.body,
   BUCKETS.receipts,

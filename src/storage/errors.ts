@@ -10,7 +10,7 @@ type StoreError =
   | { readonly code: 'STORE_OPEN_FAILED'; readonly path: string; readonly reason: string }
   | { readonly code: 'STORE_CLOSED'; readonly path: string }
   | { readonly code: 'STORE_READ_FAILED'; readonly path: string; readonly reason: string }
-  /** Nothing of the batch is written. */
+  /** The batch may be there at the next start. */
   | { readonly code: 'STORE_WRITE_FAILED'; readonly path: string; readonly reason: string }
   /** The machine lost unsynced rows of blocks that were being imported. */
   | { readonly code: 'STORE_INCOMPLETE'; readonly path: string; readonly since: number; readonly head: number }

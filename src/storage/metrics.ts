@@ -30,7 +30,7 @@ const HELP: Readonly<Record<keyof StoreCounters, readonly [name: string, help: s
 export const declareMemoryMetrics = (metrics: Metrics, shares: MemoryShares): void => {
   const gauge = metrics.gauge({
     name: 'storage_memory_share_bytes',
-    help: 'Memory that a part of the stored data may take (--memory)',
+    help: 'Memory that a part of the stored data is sized by (--memory)',
     labels: ['part'],
   })
   for (const [part, bytes] of Object.entries(shares)) gauge.set({ part }, bytes)

@@ -409,7 +409,7 @@ const openDisk = async (location: string, options: StoreOptions): Promise<DiskLe
   }
 }
 
-/** Divides the memory of a database: a quarter for blocks, a half for two write buffers, and as many tables as their indexes fit. */
+/** Divides the memory of a database: a quarter for blocks, a half for two write buffers, and tables whose indexes take up to as much again. */
 const levelMemory = ({ memoryBytes = memoryShares().database, writeBufferBytes }: StoreOptions) => {
   const { openFiles, table, tableBytes } = STORAGE_LIMITS
   const quarter = Math.floor(memoryBytes / 4)

@@ -30,7 +30,7 @@ type Ranges = readonly [LogRange, ...LogRange[]]
 /**
  * Keeps the log index: adds blocks in steps, newest first, and merges small adjacent ranges, so that their number grows with the logarithm of
  * the chain. A step writes rows of a new id; then one row makes them count, once they are on disk, and the rows of former ids are deleted.
- * A stop at any instant leaves rows of ids without a range, which the next start deletes.
+ * A stop at any instant leaves rows of ids without a range, which the next step deletes.
  */
 export class LogIndexer {
   readonly #options: LogIndexerOptions

@@ -60,7 +60,7 @@ export async function* matchingLogs<Found extends FoundLogs>(
   }
 }
 
-/** Blocks read at once: as many as threads that read and decompress. */
+/** Blocks read ahead. */
 const READ_BLOCKS = 4
 
 /** Names the longest range from the first block that has no more results than are allowed, if there is one. */

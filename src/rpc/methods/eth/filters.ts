@@ -133,7 +133,7 @@ export const ethFilters = {
     summary: 'Logs of a range of blocks, or of one block by its hash',
     params: [logFilter],
     result: listOf(LOG_SCHEMA),
-    notes: 'No limit of range; at most 10,000 logs and 10 s. The end of the range is clamped to the head.',
+    notes: 'Any range; at most 10,000 logs, 12 MiB, 10 s. The end of the range is clamped to the head.',
     weight: 20,
     chargesBytes: true,
     handler: (context, criteria) => logsText(context, criteria),
