@@ -128,11 +128,14 @@ const stateReads = ({ store, blocks, world, wideLogs }: ChainViewOptions) =>
       requireHistory(blocks.earliest, query.fromBlock, query.toBlock)
       const isWide = query.toBlock - query.fromBlock >= CHAIN_LIMITS.logSliceBlocks
       if (isWide || criteriaBytes(query) > CHAIN_LIMITS.logSliceCriteria) return wideLogs(query)
-      return queryLogs(store, blocks, query, {
+      const found = await queryLogs(store, blocks, query, {
         results: RPC_LIMITS.logResults,
         timeoutMs: RPC_LIMITS.logQueryMs,
         nowMs: () => performance.now(),
       })
+      // Blocks that were dropped meanwhile have no logs.
+      requireHistory(blocks.earliest, query.fromBlock, query.toBlock)
+      return found
     },
     prove: (number, address, slots) => world.prove(number, address, slots),
   }) satisfies Partial<ChainView>

@@ -167,7 +167,13 @@ export class Store {
     // Genesis is back in the tables.
     if (number < dropped) return this.getSync(bucket, key)
     if (number >= moved) return undefined
-    return this.#segments.row(bucket, key, () => this.getSync(BUCKETS.meta, IDENTITY_ROW))
+    try {
+      return await this.#segments.row(bucket, key, () => this.getSync(BUCKETS.meta, IDENTITY_ROW))
+    } catch (error) {
+      // Its file is removed once it is dropped.
+      if (number >= decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW)).dropped) throw error
+      return this.getSync(bucket, key)
+    }
   }
 
   /** Returns values in the order of `keys`. The caller bounds their number. */

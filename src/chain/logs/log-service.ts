@@ -119,9 +119,13 @@ export class LogService {
   }
 
   async #answer<T>(query: LogQuery, run: () => Promise<T>): Promise<T> {
-    requireHistory(this.#options.earliest?.() ?? 0, query.fromBlock, query.toBlock)
+    const check = (): void => requireHistory(this.#options.earliest?.() ?? 0, query.fromBlock, query.toBlock)
+    check()
     try {
-      return await run()
+      const answer = await run()
+      // Blocks that were dropped meanwhile have no logs.
+      check()
+      return answer
     } catch (error) {
       throw isCoded(error) ? refusalFrom(error) : error
     }

@@ -97,11 +97,11 @@ export const readEncodedLog = (cursor: RlpCursor, transactionIndex: number, logI
 /** Returns the offset of a topic. */
 export const topicAt = ({ firstTopic }: EncodedLog, position: number): number => firstTopic + position * TOPIC_BYTES
 
-/** Decodes a log; its data is a view of `row`. */
+/** Decodes a log. Its data is a copy: whoever keeps it would keep all receipts of its block. */
 export const decodeLog = (row: Uint8Array, log: EncodedLog): Log => {
   const hex = (start: number, size: number): Hex => bytesToHex(row.subarray(start, start + size))
   const topics = Array.from({ length: log.topicCount }, (_, position) => hex(topicAt(log, position), 32))
-  return { address: hex(log.address, 20), topics, data: row.subarray(log.data, log.end) }
+  return { address: hex(log.address, 20), topics, data: row.slice(log.data, log.end) }
 }
 
 /** Reads the log at the cursor. Throws RLP_INVALID. */

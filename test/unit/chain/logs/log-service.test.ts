@@ -42,6 +42,21 @@ test('the time of a query ends also while nothing matches', () =>
     await expect(query).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
   }))
 
+test('a query whose blocks were dropped meanwhile has no answer', () =>
+  withChain(async ({ store }) => {
+    let earliest = 0
+    const service = new LogService({ store, workerUrl: WORKER, earliest: () => earliest })
+    try {
+      for (const query of [service.query(EVERYTHING), service.text(EVERYTHING)]) {
+        earliest = 5
+        await expect(query).rejects.toMatchObject({ code: 'HISTORY_MISSING', detail: { earliest } })
+        earliest = 0
+      }
+    } finally {
+      await service.close()
+    }
+  }))
+
 test('the end of a worker takes nothing from the one that came after it', () =>
   withChain(async ({ store }) => {
     const workers: { emit(event: string, value: unknown): void; terminate(): Promise<number> }[] = []

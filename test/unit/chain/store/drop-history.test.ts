@@ -7,6 +7,7 @@ import { LogIndexer } from '../../../../src/chain/logs/log-indexer.ts'
 import { runLogJob, verifyLogIndex } from '../../../../src/chain/logs/log-jobs.ts'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { readEarliestBlock } from '../../../../src/chain/store/earliest-block.ts'
+import { EVERY_LOG } from '../../../../src/chain/store/log-criteria.ts'
 import { readLogIndex } from '../../../../src/chain/store/log-index.ts'
 import { historyStart, isDropPending, SegmentMover } from '../../../../src/chain/store/segment-mover.ts'
 import { verifyChain } from '../../../../src/chain/verify-chain.ts'
@@ -15,6 +16,7 @@ import { servePort } from '../../../../src/node/network/serve-port.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
 import { checkSegments, readMoved } from '../../../../src/storage/move-segment.ts'
+import { metaKey } from '../../../../src/storage/schema.ts'
 import { Store } from '../../../../src/storage/store.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, openTestChain, signedRaw } from '../../../support/chain.ts'
 import { putLoggedBlock } from '../../../support/logged-chain.ts'
@@ -203,6 +205,28 @@ test('genesis stays for a reader that began before its segment was dropped', asy
   await store.close()
 })
 
+test('a read under way while its segment is dropped has genesis, or nothing', async () => {
+  const store = await Store.open(await temporaryDirectory(), { segmentBlocks: SEGMENT })
+  await putBlocks(store, 0, HEAD)
+  const blocks = { earliest: 0 }
+  await settle(store, blocks, HEAD, undefined)
+  const genesis = await store.get(BUCKETS.body, numberKey(0))
+  const mark = store.getSync(BUCKETS.meta, metaKey('segments'))
+  await settle(store, blocks, HEAD, 12)
+  for (const [number, expected] of [
+    [0, genesis],
+    [1, undefined],
+  ] as const) {
+    // It read the mark before the drop, and opens the file after it.
+    const reader = await Store.attach(store.share())
+    vi.spyOn(reader, 'getSync').mockReturnValueOnce(mark)
+    const found = await reader.get(BUCKETS.body, numberKey(number))
+    expect(found && Buffer.from(found)).toEqual(expected && Buffer.from(expected))
+    await reader.close()
+  }
+  await store.close()
+})
+
 test('blocks above a history that is being fetched are neither moved nor told as dropped', async () => {
   const store = await Store.open(await temporaryDirectory(), { segmentBlocks: SEGMENT })
   await putBlocks(store, 30, HEAD)
@@ -287,6 +311,10 @@ test('a chain whose old blocks are dropped verifies, serves what it has, and say
     () => view.tips(15),
   ])
     await expect(read()).rejects.toMatchObject(missing)
+  const dropped = view.logs({ fromBlock: 16, toBlock: 17, ...EVERY_LOG })
+  blocks.earliest = 17
+  await expect(dropped).rejects.toMatchObject({ code: 'HISTORY_MISSING' })
+  blocks.earliest = 16
   expect((await view.blockByNumber(0))?.header.number).toBe(0)
   expect((await view.blockByNumber(16))?.header.number).toBe(16)
   const port = servePort(blocks)

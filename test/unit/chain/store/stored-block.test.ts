@@ -258,7 +258,9 @@ test('a walk to the logs with wanted bytes meets each of them, however many hold
     const visit = (encoded: EncodedLog) => {
       const { logIndex, transactionIndex } = encoded
       expect(transactionIndex).toBe(Math.floor(logIndex / 3))
-      const { topics } = decodeLog(row.bytes, encoded)
+      const { topics, data } = decodeLog(row.bytes, encoded)
+      expect(data).toEqual(new Uint8Array(logs[logIndex]?.data ?? []))
+      expect(data.buffer.byteLength, 'what keeps a log keeps its bytes alone').toBe(data.byteLength)
       expect(topics).toEqual(logs[logIndex]?.topics)
       if (topics.includes(word)) met.push(logIndex)
       return true
