@@ -93,8 +93,9 @@ export interface Scan<Row> {
  * collected, and the collector does not know of it: thousands of scans that find next to nothing must not ask for a thousand rows each.
  */
 const FIRST_ROWS = 16
-/** Bytes of rows that a closed iterator may keep: reading one row in their place costs a round trip. */
+/** Bytes of rows that a closed iterator may keep: to let them go costs a round trip. */
 const KEPT_BYTES = 32 * 1024
+const BEHIND_TABLES = Uint8Array.of(255)
 /** Growth of the pieces of a long scan. */
 const GROWTH = 8
 
@@ -112,7 +113,7 @@ export async function* scan<Row extends EntryOrKey>(
   for (let wanted = FIRST_ROWS; ; wanted *= GROWTH) {
     const pieceRows = Math.min(size, wanted)
     const most = rest.limit === -1 ? pieceRows : Math.min(pieceRows, rest.limit)
-    const { rows, isLast } = await readPiece(open({ ...rest, ...PIECE }), most, keyOf)
+    const { rows, isLast } = await readPiece(open({ ...rest, ...PIECE }), most)
     const last = rows.at(-1)
     if (last === undefined) return
     yield rows
@@ -121,14 +122,14 @@ export async function* scan<Row extends EntryOrKey>(
   }
 }
 
-const readPiece = async <Row extends EntryOrKey>(iterator: Rows<Row>, size: number, keyOf: Scan<Row>['keyOf']) => {
+const readPiece = async <Row extends EntryOrKey>(iterator: Rows<Row>, size: number) => {
   try {
     const rows = await iterator.nextv(size)
     // Fewer rows are either the last ones or the most bytes a piece may hold; the open iterator knows without another seek.
     const more = rows.length === size ? [] : await iterator.nextv(1)
-    // It keeps the rows it read last, too, until it is collected: then one.
-    if (rows.flat().reduce((sum, part) => sum + part.byteLength, 0) > KEPT_BYTES) {
-      iterator.seek(keyOf(rows[0] as Row))
+    // It keeps the rows it read last, too, until it is collected: behind the last table it reads none.
+    if ([...rows, ...more].flat().reduce((sum, part) => sum + part.byteLength, 0) > KEPT_BYTES) {
+      iterator.seek(BEHIND_TABLES)
       await iterator.nextv(1)
     }
     return { rows: [...rows, ...more], isLast: rows.length < size && more.length === 0 }

@@ -21,17 +21,16 @@ interface StoreIdentity {
 /** Key of a named single value in the meta bucket. */
 export const metaKey = (name: string): Uint8Array => new TextEncoder().encode(name)
 
-/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN for a schema other than the present one and `former`, or STORE_FOREIGN when there are rows and no schema. */
-export const readIdentity = async (store: Store, former = SCHEMA_VERSION): Promise<StoreIdentity | undefined> => {
+/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN for a schema other than the present and the former one, or STORE_FOREIGN when there are rows and no schema. */
+export const readIdentity = async (store: Store): Promise<StoreIdentity | undefined> => {
   const row = await store.get(BUCKETS.meta, IDENTITY_ROW)
   if (row === undefined) {
     if (await store.isEmpty()) return undefined
     throw storeError({ code: 'STORE_FOREIGN', path: store.path })
   }
   const found = row[0] ?? 0
-  if (found !== SCHEMA_VERSION && found !== former) {
+  if (found !== SCHEMA_VERSION && found !== FORMER_SCHEMA)
     throw storeError({ code: 'SCHEMA_UNKNOWN', path: store.path, found, supported: SCHEMA_VERSION })
-  }
   const [network, genesis] = asBuffer(row).toString('utf8', 1).split('\n')
   assert(network !== undefined && genesis !== undefined, 'a schema row of this version has two fields')
   return { network, genesis: genesis as Hex }
@@ -39,7 +38,7 @@ export const readIdentity = async (store: Store, former = SCHEMA_VERSION): Promi
 
 /** Raises the number of a store of the former schema. */
 export const upgradeSchema = async (store: Store): Promise<void> => {
-  const identity = await readIdentity(store, FORMER_SCHEMA)
+  const identity = await readIdentity(store)
   if (identity === undefined || store.getSync(BUCKETS.meta, IDENTITY_ROW)?.[0] === SCHEMA_VERSION) return
   const batch = store.batch()
   putIdentity(batch, identity)

@@ -27,7 +27,7 @@ import { TrieService } from '../../state/trie/trie-service.ts'
 import { WorldState, type WorldStateOptions } from '../../state/world/world-state.ts'
 import { storeError } from '../../storage/errors.ts'
 import { checkSegments } from '../../storage/move-segment.ts'
-import { FORMER_SCHEMA, readIdentity, upgradeSchema } from '../../storage/schema.ts'
+import { readIdentity, upgradeSchema } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
 
 interface OpenChainOptions {
@@ -159,7 +159,7 @@ const writeFirst = (store: Store, world: WorldState, genesis: Genesis): Promise<
 
 /** Checks network, segments, header of block 0 and allocation against the given genesis; a new folder has none of them. */
 const checkChain = async (store: Store, blocks: BlockStore, genesis: Genesis): Promise<void> => {
-  const found = await readIdentity(store, FORMER_SCHEMA)
+  const found = await readIdentity(store)
   if (found === undefined) return
   const network = genesis.params.name
   if (found.network !== network) {

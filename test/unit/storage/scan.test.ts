@@ -61,23 +61,27 @@ test('a long range is read whole, in pieces that grow to their limit', async () 
   expect((await scanned({}, 5)).found).toEqual(upTo(ROWS))
 })
 
-test('a closed iterator holds no more than one long row, whether its piece was full, the last or cut short', async () => {
+test('a closed iterator holds no long rows, whether its piece was full, the last or cut short', async () => {
   const level = await openLevel(
-    Array.from({ length: 60 }, (_, at) => ({ key: keyAt(at), value: new Uint8Array(4_096) })),
+    Array.from({ length: 60 }, (_, at) => ({ key: keyAt(at), value: new Uint8Array(at === 0 ? 100_000 : 4_096) })),
   )
   const kept: number[] = []
   const pieces = scan({ reverse: false, limit: -1 } as Bounds, {
     open: options => {
       const iterator = level.iterator(options)
       let bytes = 0
+      let hasSought = false
       return {
         nextv: async rows => {
           const found = await iterator.nextv(rows)
           // At the end of the range it reads nothing anew.
-          if (found.length > 0) bytes = found.reduce((sum, [, value]) => sum + value.byteLength, 0)
+          if (found.length > 0 || hasSought) bytes = found.reduce((sum, [, value]) => sum + value.byteLength, 0)
           return found
         },
-        seek: key => iterator.seek(key),
+        seek: key => {
+          hasSought = true
+          iterator.seek(key)
+        },
         close: () => {
           kept.push(bytes)
           return iterator.close()
@@ -91,5 +95,5 @@ test('a closed iterator holds no more than one long row, whether its piece was f
   for await (const rows of pieces) for (const [key] of rows) found.push(key[2] as number)
   expect(found).toEqual(upTo(60))
   expect(kept.length).toBeGreaterThan(1)
-  expect(Math.max(...kept)).toBe(4_096)
+  expect(Math.max(...kept)).toBeLessThanOrEqual(32 * 1_024)
 })

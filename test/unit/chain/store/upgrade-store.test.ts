@@ -43,6 +43,8 @@ test('a store of the former schema is upgraded, also with segments; one of anoth
   const { store } = opened
   const identity = await readIdentity(store)
   await writeSchema(store, FORMER_SCHEMA)
+  // Commands on a stopped node's folder do not upgrade it.
+  expect(await readIdentity(store)).toEqual(identity)
   await opened.world.close()
   await store.close()
   const other = { ...genesis, params: { ...genesis.params, name: 'testnet' as const } }
