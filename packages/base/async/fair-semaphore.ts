@@ -57,9 +57,9 @@ export class FairSemaphore {
     return this.#taken
   }
 
-  /** Returns true while work of another client waits for the total. */
+  /** Returns true while work waits for the total, and not this client's alone. */
   isWantedBesides(client: string): boolean {
-    return this.#heldUp !== undefined && this.#heldUp !== client
+    return this.#heldUp !== undefined && this.#waiting.size > this.#waiting.lengthOf(client)
   }
 
   /** Returns the release of work that may run now; undefined when it would have to wait. */

@@ -15,7 +15,7 @@ export class StallTimer {
   #waitedMs = 0
   #bytes = 0
 
-  /** A slow reader is tolerated while `isPatient` returns true. */
+  /** A slow reader is tolerated while `isPatient` returns true, and what it was then is forgotten. */
   constructor(limits: StallLimits, onStall: () => void, isPatient = () => false) {
     this.#limits = limits
     this.#onStall = onStall
@@ -29,10 +29,8 @@ export class StallTimer {
 
   /** Called when nothing more can be sent before the reader takes something. */
   wait(): void {
-    const { stallMs, bytesPerMs } = this.#limits
     this.#sinceMs = performance.now()
-    const leftMs = stallMs + Math.min(0, this.#bytes / bytesPerMs - this.#waitedMs)
-    this.#schedule(Math.max(0, leftMs))
+    this.#schedule()
   }
 
   /** Called when the reader has taken something, and at the end. */
@@ -41,10 +39,22 @@ export class StallTimer {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#waitedMs += performance.now() - this.#sinceMs
+    this.#forgive()
   }
 
-  #schedule(delayMs: number): void {
-    this.#timer = setTimeout(() => (this.#isPatient() ? this.#schedule(PATIENCE_MS) : this.#onStall()), delayMs)
+  #forgive(): void {
+    if (!this.#isPatient()) return
+    this.#sinceMs = performance.now()
+    this.#waitedMs = this.#bytes = 0
+  }
+
+  readonly #schedule = (): void => {
+    this.#forgive()
+    const { stallMs, bytesPerMs } = this.#limits
+    const debtMs = Math.max(0, this.#waitedMs - this.#bytes / bytesPerMs)
+    const leftMs = stallMs - debtMs - (performance.now() - this.#sinceMs)
+    if (leftMs > 0) this.#timer = setTimeout(this.#schedule, Math.min(Math.ceil(leftMs), PATIENCE_MS))
+    else this.#onStall()
   }
 }
 

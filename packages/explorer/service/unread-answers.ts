@@ -32,9 +32,15 @@ export class UnreadAnswers {
     if (body.byteLength <= this.#limits.free) return reply.send(body)
     const meter = this.#budget.meter(client)
     meter.hold(body.byteLength)
-    const stall = new StallTimer(this.#limits, () => reply.raw.destroy())
+    // A response that has not its turn on its connection has no socket of its own to end.
+    const { raw } = reply
+    const drop = (): void => {
+      raw.destroy()
+      raw.req.socket.destroy()
+    }
+    const stall = new StallTimer(this.#limits, drop, () => raw.socket === null)
     stall.wait()
-    reply.raw.once('close', () => {
+    raw.once('close', () => {
       stall.stop()
       meter.hold(0)
     })

@@ -83,7 +83,7 @@ export const RPC_LIMITS = {
   /** Slowest average rate of a reader. */
   streamBytesPerMs: 64,
   /** Time that the reader of a trace or large response may take nothing, and its slowest average rate, while others wait for its slot. */
-  wantedSlot: { stallMs: 3_000, bytesPerMs: 1_024 },
+  wantedSlot: { stallMs: 3_000, bytesPerMs: 256 },
   httpRequestMs: 30_000,
   /** Miners that wait for new work at `GET /work`, in total and per client, and how long. */
   workPolls: { total: 256, client: 64 },

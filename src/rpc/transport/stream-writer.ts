@@ -16,8 +16,8 @@ export class WriteTimeout {
   readonly #stall: StallTimer
   #onStall = (): void => {}
 
-  constructor(limits = READER) {
-    this.#stall = new StallTimer(limits, () => this.#onStall())
+  constructor(limits = READER, isPatient?: () => boolean) {
+    this.#stall = new StallTimer(limits, () => this.#onStall(), isPatient)
   }
 
   sent(bytes: number): void {

@@ -98,7 +98,12 @@ export const forward = (
 
 /** Sends a response as its client takes it, who is dropped when it takes nothing for a while, or less than the slowest average. */
 const sendAsRead = (incoming: IncomingMessage, response: ServerResponse): void => {
-  const stall = new StallTimer(FORWARD_LIMITS, () => response.destroy())
+  // A response that has not its turn on its connection has no socket of its own to end.
+  const drop = (): void => {
+    response.destroy()
+    response.req.socket.destroy()
+  }
+  const stall = new StallTimer(FORWARD_LIMITS, drop, () => response.socket === null)
   incoming.on('data', (piece: Buffer) => {
     stall.count(piece.byteLength)
     if (response.write(piece)) return
@@ -113,8 +118,8 @@ const sendAsRead = (incoming: IncomingMessage, response: ServerResponse): void =
     response.end()
     if (!response.writableFinished) stall.wait()
   })
-  incoming.once('error', () => response.destroy())
-  incoming.once('close', () => incoming.complete || response.destroy())
+  incoming.once('error', drop)
+  incoming.once('close', () => incoming.complete || drop())
   response.once('close', () => stall.stop())
 }
 

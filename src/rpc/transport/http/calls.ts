@@ -13,7 +13,7 @@ import type { Endpoint } from '../../router/method.ts'
 import type { RpcResponse } from '../../router/response.ts'
 import { type ClientIdentity, chargeOf, endpointForClient } from '../clients/clients.ts'
 import type { RequestGate } from '../request-gate.ts'
-import { writeStream } from '../stream-writer.ts'
+import { WriteTimeout, writeStream } from '../stream-writer.ts'
 import { limitPieces, readAway, readBody } from './read-body.ts'
 
 export interface CallOptions {
@@ -114,9 +114,11 @@ const send = (response: ServerResponse, rpcResponse: RpcResponse, parts: CallPar
       ...(length !== undefined && { 'content-length': length }),
     })
     if (length === undefined) response.flushHeaders()
-    writeStream(rpcResponse, response, { client, meter: answers.meter(client) }).then(
-      isWhole => isWhole && response.end(),
-      () => response.destroy(),
+    // Earlier responses of the connection are read before.
+    const writeTimeout = new WriteTimeout(undefined, () => response.socket === null)
+    writeStream(rpcResponse, response, { client, meter: answers.meter(client), writeTimeout }).then(
+      isWhole => (isWhole ? response.end() : endConnection(response)),
+      () => endConnection(response),
     )
     return
   }
@@ -148,16 +150,22 @@ const endUnread = (response: ServerResponse, bytes: number, answers: ClientBudge
   if (response.writableLength === 0 || response.destroyed) return
   const meter = answers.meter(client)
   if (!meter.hold(bytes)) {
-    response.destroy()
+    endConnection(response)
     return
   }
   // Responses to earlier requests of the connection are written before.
   const earlierMs = response.socket === null ? RPC_LIMITS.httpRequestMs : 0
-  const timer = setTimeout(() => response.destroy(), RPC_LIMITS.streamStallMs + earlierMs)
+  const timer = setTimeout(() => endConnection(response), RPC_LIMITS.streamStallMs + earlierMs)
   response.once('close', () => {
     clearTimeout(timer)
     meter.hold(0)
   })
+}
+
+/** Ends the connection of a response, also of one that has not its turn: that has no socket yet. */
+const endConnection = (response: ServerResponse): void => {
+  response.destroy()
+  response.req.socket.destroy()
 }
 
 const cancellations = new WeakMap<Socket, Cancellation>()

@@ -171,6 +171,17 @@ describe('work that is part of a ledger', () => {
     expect([ledger.held, semaphore.taken]).toEqual([0, 0])
   })
 
+  test('is wanted by others also where the client itself waits before them', async () => {
+    const { semaphore, start, endAll } = rig({ total: 4, client: 3 })
+    for (const name of ['a1', 'a2', 'h1', 'i1', 'a3']) start(name)
+    expect(['a', 'h'].map(client => semaphore.isWantedBesides(client))).toEqual([false, true])
+    start('j1')
+    expect(['a', 'h', 'j'].map(client => semaphore.isWantedBesides(client))).toEqual([true, true, true])
+    await settled()
+    await endAll()
+    expect(semaphore.isWantedBesides('a')).toBe(false)
+  })
+
   test('takes no share where it charges the ledger itself', async () => {
     const ledger = new ClientBudget({ total: 1_000, client: 100 })
     const { semaphore } = rig({ total: 100, client: 10 }, ledger)

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { freeBytes } from '@tandem/base/bytes.ts'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -59,6 +60,22 @@ test('a WebSocket returns the memory of the pieces of an answer when they are wr
   expect(JSON.parse(String(answer)).result).toHaveLength(3)
   await areFree()
   socket.terminate()
+})
+
+test('a pipelined response that there is no room for ends its connection', async () => {
+  const text = `"${'a'.repeat(3_000_000)}"`
+  const pieces = () => [new TextEncoder().encode(`[${text}]`)]
+  rig = await Rig.start({ logQueryPort: { text: async () => pieces() } })
+  rig.chain.append()
+  const socket = connect({ host: '127.0.0.1', port: rig.server.port })
+  const closed = once(socket, 'close')
+  socket.on('error', () => {})
+  const head = `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${REQUEST.length}\r\n\r\n`
+  // More than a client's unread responses may take, of which it reads none for a while.
+  socket.write(`${head}${REQUEST}`.repeat(14))
+  await delay(1_500)
+  socket.resume()
+  await closed
 })
 
 test('bytes that share their memory with others stay', () => {
