@@ -76,18 +76,20 @@ export const textOfResponse = async (
 }
 
 /**
- * Returns a stream that holds `size` bytes until they are read; `cut` makes the piece from an offset, and returns its end too. `length`:
- * bytes of all pieces.
+ * Returns a stream that holds `size` bytes until they are read; `cut` makes the piece from an offset, and returns its end too. `lengthOf`
+ * counts the bytes of all pieces, when it is asked: that makes a copy of a text that shares its parts with others.
  */
 export const cutStream = (
   size: number,
   cut: (from: number) => { readonly piece: ResponseChunk; readonly end: number },
-  length?: number,
+  lengthOf = (): number | undefined => undefined,
 ): ResponseStream => {
   let at = 0
   let source: typeof cut | undefined = cut
   return {
-    length,
+    get length() {
+      return lengthOf()
+    },
     get heldBytes() {
       return source === undefined ? 0 : size - at
     },
@@ -109,7 +111,7 @@ export const streamOf = (text: string): ResponseStream => {
     const end = endOfChunk(text, from)
     return { piece: text.slice(from, end), end }
   }
-  return cutStream(text.length, cut, Buffer.byteLength(text))
+  return cutStream(text.length, cut, () => Buffer.byteLength(text))
 }
 
 /** Returns the same response; a text longer than a chunk becomes a stream. */
@@ -125,7 +127,9 @@ export const withEnd = (stream: ResponseStream, onEnd: () => void): ResponseStre
     onEnd()
   }
   return {
-    length: stream.length,
+    get length() {
+      return stream.length
+    },
     get heldBytes() {
       return stream.heldBytes ?? 0
     },
