@@ -42,19 +42,22 @@ export class StallTimer {
     this.#forgive()
   }
 
-  #forgive(): void {
-    if (!this.#isPatient()) return
+  #forgive(): boolean {
+    if (!this.#isPatient()) return false
     this.#sinceMs = performance.now()
     this.#waitedMs = this.#bytes = 0
+    return true
   }
 
   readonly #schedule = (): void => {
-    this.#forgive()
+    if (this.#forgive()) {
+      this.#timer = setTimeout(this.#schedule, PATIENCE_MS)
+      return
+    }
     const { stallMs, bytesPerMs } = this.#limits
     const debtMs = Math.max(0, this.#waitedMs - this.#bytes / bytesPerMs)
-    const leftMs = stallMs - debtMs - (performance.now() - this.#sinceMs)
-    if (leftMs > 0) this.#timer = setTimeout(this.#schedule, Math.min(Math.ceil(leftMs), PATIENCE_MS))
-    else this.#onStall()
+    const leftMs = Math.max(0, Math.ceil(stallMs - debtMs - (performance.now() - this.#sinceMs)))
+    this.#timer = setTimeout(() => (this.#isPatient() ? this.#schedule() : this.#onStall()), leftMs)
   }
 }
 
