@@ -6,6 +6,7 @@ import type { Context } from '../../../src/rpc/router/context.ts'
 import { RawJson } from '../../../src/rpc/router/raw-json.ts'
 import { MemoryChain } from '../../support/rpc/memory-chain.ts'
 import { EchoSimulations } from '../../support/rpc/services.ts'
+import { countTurns } from '../../support/turns.ts'
 
 const ADDRESS: Hex = `0x${'ab'.repeat(20)}`
 const LOGS = 60_000
@@ -25,16 +26,9 @@ test('one call with many logs is encoded in many turns of the event loop', async
   }
   const { handler, params } = ethSimulate.eth_simulateV1
   const args = params[0]?.parse({ blockStateCalls: [{ calls: [{ to: ADDRESS }] }] })
-  let turns = 0
-  let isOver = false
-  const count = (): void => {
-    turns++
-    if (!isOver) setImmediate(count)
-  }
-  setImmediate(count)
   const run = handler as (context: Context, args: unknown) => Promise<unknown>
-  const result = await run({ simulations, view: chain, client: 'client' } as unknown as Context, args)
-  isOver = true
+  const context = { simulations, view: chain, client: 'client' } as unknown as Context
+  const { result, turns } = await countTurns(() => run(context, args))
   expect(turns).toBeGreaterThan(4)
   if (!(result instanceof RawJson)) return expect.unreachable('a simulation is a text')
   const [{ calls }] = JSON.parse(result.text)

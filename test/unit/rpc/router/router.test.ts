@@ -3,6 +3,7 @@ import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { createBudgets } from '../../../../src/rpc/router/budgets.ts'
 import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
+import { countTurns } from '../../../support/turns.ts'
 
 /** All of an answer. */
 const textOf = async (answer: RpcResponse): Promise<string> => {
@@ -194,15 +195,8 @@ describe('turns', () => {
       context: { budgets: createBudgets(), client: 'a' } as never,
     }
     for (const name of ['slow', 'later']) {
-      let turns = 0
-      let isOver = false
-      const count = (): void => {
-        turns++
-        if (!isOver) setImmediate(count)
-      }
-      setImmediate(count)
-      await router.handle(JSON.stringify(Array.from({ length: 100 }, (_, id) => ({ id, method: name }))), endpoint)
-      isOver = true
+      const body = JSON.stringify(Array.from({ length: 100 }, (_, id) => ({ id, method: name })))
+      const { turns } = await countTurns(async () => router.handle(body, endpoint))
       // 400 ms of work in turns of 10 ms; a loop for each lane would have taken it in a handful.
       expect(turns).toBeGreaterThan(15)
     }
