@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
  * needs less lowers it. Imports between floors and of forbidden things are held by architecture.test.ts.
  */
 
-const BOUNDS = { lines: 82_095, files: 737, folders: 120, words: 41_941, pairs: 3 }
+const BOUNDS = { lines: 82_087, files: 737, folders: 120, words: 41_941, pairs: 3 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const filesOf = (top: string, ending: string): readonly string[] =>

@@ -39,8 +39,8 @@ export class FairSemaphore {
   readonly #waiting: FairQueue<Waiting>
   readonly #takenBy = new Map<string, number>()
   #taken = 0
-  /** Client whose work is the next in rotation and waits for the total. */
-  #heldUp: string | undefined
+  /** The next work in rotation waits for the total. */
+  #isHeldUp = false
 
   /** `refusal` creates the error of work that finds the queue of its client or of all clients full. */
   constructor(limits: SemaphoreLimits, refusal: (full: 'owner' | 'total') => Error, ledger?: ClientBudget) {
@@ -59,12 +59,12 @@ export class FairSemaphore {
 
   /** Returns true while work waits for the total, and not this client's alone. */
   isWantedBesides(client: string): boolean {
-    return this.#heldUp !== undefined && this.#waiting.size > this.#waiting.lengthOf(client)
+    return this.#isHeldUp && this.#waiting.size > this.#waiting.lengthOf(client)
   }
 
   /** Returns the release of work that may run now; undefined when it would have to wait. */
   tryAcquire(client: string, { weight = 1, reserved = 0 }: Demand = {}): Release | undefined {
-    if (this.#heldUp !== undefined || this.#waiting.lengthOf(client) > 0) return undefined
+    if (this.#isHeldUp || this.#waiting.lengthOf(client) > 0) return undefined
     return this.#obstacle(client, weight, reserved) === undefined ? this.#enter(client, weight, reserved) : undefined
   }
 
@@ -89,7 +89,7 @@ export class FairSemaphore {
       }
       const refused = this.#waiting.push(client, waiting)
       refused?.item.refuse(refused.full)
-      if (this.#obstacle(client, weight, reserved) === 'total') this.#heldUp ??= client
+      if (this.#obstacle(client, weight, reserved) === 'total') this.#isHeldUp = true
       forget = cancellation?.onCancel(() => {
         reject(new Cancelled())
         if (this.#waiting.remove(client, waiting)) this.#enterNext()
@@ -125,10 +125,10 @@ export class FairSemaphore {
 
   #enterNext(): void {
     for (;;) {
-      this.#heldUp = undefined
+      this.#isHeldUp = false
       const next = this.#waiting.shift((owner, { weight, reserved }) => {
-        const obstacle = this.#heldUp === undefined ? this.#obstacle(owner, weight, reserved) : 'total'
-        if (obstacle === 'total') this.#heldUp ??= owner
+        const obstacle = this.#isHeldUp ? 'total' : this.#obstacle(owner, weight, reserved)
+        if (obstacle === 'total') this.#isHeldUp = true
         return obstacle === undefined
       })
       if (next === undefined) return

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { StallTimer } from '@tandem/base/async/stall-timer.ts'
 import { ClientBudget } from '@tandem/base/client-budget.ts'
+import { endConnection } from '@tandem/web/end-connection.ts'
 import type { FastifyReply } from 'fastify'
 import { EXPLORER_LIMITS } from '../limits.ts'
 
@@ -32,13 +33,12 @@ export class UnreadAnswers {
     if (body.byteLength <= this.#limits.free) return reply.send(body)
     const meter = this.#budget.meter(client)
     meter.hold(body.byteLength)
-    // A response that has not its turn on its connection has no socket of its own to end.
     const { raw } = reply
-    const drop = (): void => {
-      raw.destroy()
-      raw.req.socket.destroy()
-    }
-    const stall = new StallTimer(this.#limits, drop, () => raw.socket === null)
+    const stall = new StallTimer(
+      this.#limits,
+      () => endConnection(raw),
+      () => raw.socket === null,
+    )
     stall.wait()
     raw.once('close', () => {
       stall.stop()

@@ -7,6 +7,7 @@ import {
 } from 'node:http'
 import { StallTimer } from '@tandem/base/async/stall-timer.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
+import { endConnection } from '@tandem/web/end-connection.ts'
 import { FORWARD_LIMITS } from '../../../config/limits/clients.ts'
 
 /** Server on this machine that handles requests of the public port. */
@@ -98,11 +99,7 @@ export const forward = (
 
 /** Sends a response as its client takes it, who is dropped when it takes nothing for a while, or less than the slowest average. */
 const sendAsRead = (incoming: IncomingMessage, response: ServerResponse): void => {
-  // A response that has not its turn on its connection has no socket of its own to end.
-  const drop = (): void => {
-    response.destroy()
-    response.req.socket.destroy()
-  }
+  const drop = (): void => endConnection(response)
   const stall = new StallTimer(FORWARD_LIMITS, drop, () => response.socket === null)
   incoming.on('data', (piece: Buffer) => {
     stall.count(piece.byteLength)

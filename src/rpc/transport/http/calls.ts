@@ -5,6 +5,7 @@ import { gzip } from 'node:zlib'
 import { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { ClientBudget } from '@tandem/base/client-budget.ts'
 import { getOrMake } from '@tandem/base/get-or-make.ts'
+import { endConnection } from '@tandem/web/end-connection.ts'
 import { acceptsGzip } from '@tandem/web/negotiation.ts'
 import { DEV_LIMITS } from '../../../config/limits/chain.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
@@ -160,12 +161,6 @@ const endUnread = (response: ServerResponse, bytes: number, answers: ClientBudge
     clearTimeout(timer)
     meter.hold(0)
   })
-}
-
-/** Ends the connection of a response, also of one that has not its turn: that has no socket yet. */
-const endConnection = (response: ServerResponse): void => {
-  response.destroy()
-  response.req.socket.destroy()
 }
 
 const cancellations = new WeakMap<Socket, Cancellation>()
